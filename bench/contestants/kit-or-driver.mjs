@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { importKit, LIMITS, ready } from './fixtures.mjs'
 
 /**
- * Serves a pet store. With the argument `driver`, runs the same statements without the pet store, and sends the same headers.
+ * Serves a pet store. If the program's first argument is `driver`, runs the same statements and sends the same headers without it.
  * Calls `cleanUp` on SIGINT and SIGTERM.
  */
 export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {

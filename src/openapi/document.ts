@@ -340,7 +340,7 @@ ${errorRows()}`,
         malformed_json:
           "The body cannot be read as JSON: Quoted object key or end of object '}' expected but reached end of input at position 14.",
         invalid_idempotency_key:
-          'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters: without spaces and double quotes, or as a quoted string such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "order 1" of 7 characters.',
+          'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters, either without spaces and double quotes or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "order 1" of 7 characters.',
         payload_too_large: `The body is too large: expected at most ${bodyLimit} bytes.`,
         unsupported_media_type:
           'The body must be application/json in UTF-8: expected application/json, got the string "text/plain".',

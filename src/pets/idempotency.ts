@@ -9,7 +9,7 @@ import { hexDigest } from '../support/hex-digest.ts'
 export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
-  '1 to 255 ASCII characters: without spaces and double quotes, or as a quoted string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
+  '1 to 255 ASCII characters, either without spaces and double quotes or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
 
 /** Reads the header `Idempotency-Key`. @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key` */
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {

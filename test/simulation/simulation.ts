@@ -54,7 +54,7 @@ class World {
   readonly #rules = new Rules()
   readonly #statements = new Set<Statement>()
   readonly #processes: readonly PetStorage[]
-  /** Reads the animals that are visible now. Its statements run at once, whatever the schedule says. */
+  /** Reads the animals that are visible now. Its statements run immediately: the schedule does not delay them. */
   readonly #reader: PetStorage
   /** The last id that each process has read. */
   readonly #cursors = new Map<number, bigint>()

@@ -77,8 +77,8 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
 }
 
 /**
- * If another process has counted a request of a new minute while this request waited, returns the beginning of that minute.
- * With `now`, `countRequest` would assume that the clock has been set back.
+ * Returns the time at which to count a request: `now`, which was read before the request waited. If another process began a
+ * new minute meanwhile, returns the start of that minute: `countRequest` would treat `now` as a clock that was set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

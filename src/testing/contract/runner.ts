@@ -83,7 +83,7 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
       const isPort = typeof port === 'object' && port !== null && !('port' in port)
       steps.check(isPort, 'reopen() did not return a port', 'the port alone', port)
     },
-    close: () => steps.call('close()', close, 'close() must release the port'),
+    close: () => steps.call('close()', close, 'close() must close what open() opened'),
   }
 }
 

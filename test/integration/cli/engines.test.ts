@@ -71,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('petstore serve reports only one time that a crash may lose animals', async () => {
+  test('petstore serve warns only once that a crash may lose animals', async () => {
     const { url } = await openPostgres()
     const pool = openPool(url)
     await pool.query('ALTER ROLE petstore SET synchronous_commit = off')

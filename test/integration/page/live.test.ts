@@ -222,7 +222,7 @@ describe.skipIf(isMissing)('the limits', () => {
     const { page } = await open(url)
     await page.getByLabel('API key', { exact: true }).fill('wrong')
     await button(page, 'Use key').click()
-    await page.getByText('does not accept this key, so the key has no limits').waitFor()
+    await page.getByText('does not accept this key, so there are no limits to show').waitFor()
     for (let i = 0; i < 60; i++) await fetch(`${url}/v1/pets`)
     await button(page, 'Refresh').click()
     await page.getByText('The limit of your address is reached').waitFor()

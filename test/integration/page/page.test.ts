@@ -249,7 +249,7 @@ describe.skipIf(isMissing)('the key', () => {
 
     await page.getByLabel('API key', { exact: true }).fill('wrong')
     await button(page, 'Use key').click()
-    await page.getByText('does not accept this key, so the key has no limits').waitFor()
+    await page.getByText('does not accept this key, so there are no limits to show').waitFor()
     await page.getByLabel('API key', { exact: true }).fill(token)
     await button(page, 'Use key').click()
     await row(page, '1 Rex 1 available')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Connection } from '../../../adapters/back-ends/postgres/connection.ts'
 import { postgresSaves } from '../../../adapters/back-ends/postgres/saves.ts'
 
-/** Simulates a PostgreSQL server in the run `current.run`. `sent` contains the run and the id of each statement. */
+/** Simulates a PostgreSQL server: a test changes `current.run` for a crash. `sent` has the run and the id of each statement. */
 function start(current: { run: string; fails?: boolean }) {
   const sent: string[] = []
   const queryPatiently = async (_text: string, [run, id]: unknown[] = []) => {

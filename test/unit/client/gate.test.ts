@@ -131,7 +131,7 @@ describe('one hostile or wrong response', () => {
       headers: { 'Retry-After': String(seconds) },
     })
 
-  test('one response with an X-RateLimit-Reset in two days delays no call', async () => {
+  test('one response whose X-RateLimit-Reset is two days ahead delays no call', async () => {
     const law = fc.asyncProperty(fc.integer({ min: 1, max: 40 }), stream(500), async (wrong, latencies) => {
       const { newClient, settled, elapsed } = simulate({
         latency: takeFrom(latencies),

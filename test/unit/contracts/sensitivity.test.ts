@@ -967,6 +967,9 @@ describe('the contract suites name the rule that is broken', () => {
       [opening],
       'open() threw Error: connect ECONNREFUSED 127.0.0.1:3306: open() must return { port, close }',
     )
-    expectReports([closing], 'close() threw Error: connect ECONNREFUSED 127.0.0.1:3306: close() must release the port')
+    expectReports(
+      [closing],
+      'close() threw Error: connect ECONNREFUSED 127.0.0.1:3306: close() must close what open() opened',
+    )
   })
 })

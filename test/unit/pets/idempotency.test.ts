@@ -140,8 +140,8 @@ describe('the form of an idempotency key', () => {
   test('the message about an invalid idempotency key says what was expected and received', async () => {
     const { addWith } = await start()
     expect((await addWith('a b')).message).toBe(
-      'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters: without spaces and double quotes, ' +
-        'or as a quoted string such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
+      'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters, either without spaces and double quotes ' +
+        'or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
     )
   })
 

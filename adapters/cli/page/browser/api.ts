@@ -11,7 +11,7 @@ export interface Exchange extends LoggedRequest {
   readonly code: string
 }
 
-/** An animal of a response. Its ids keep all digits of a 64-bit integer, which `toString` returns. */
+/** An animal of a response. `toString` of `id` and `categoryId` returns all digits, also of a 64-bit integer. */
 export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string

@@ -137,7 +137,7 @@ export class LimitsView {
   #rules(): string {
     if (this.#isLost) return ''
     if (this.#api.isAccepted === false)
-      return 'The server does not accept this key, so the key has no limits. Requests without a valid key are counted by address.'
+      return 'The server does not accept this key, so there are no limits to show. Requests without a valid key are counted by address.'
     if (this.#usage === undefined)
       return this.#api.key === '' ? '' : 'The gauges stay empty until the first response to this key.'
     if (this.#usage.ban === undefined) return ''
