@@ -142,7 +142,7 @@ function createProgram(): Command {
   add(program, 'check', 'check a running server against the interface; it adds about 45 animals', runCheck, [
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
-    flag('--limited-key <token>', 'token of a key whose limit may be used up, to check the 429', token, 'CHECK_'),
+    flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),
     option('--contract-only', 'check only the rules of the interface, not the decisions of petstore-kit'),
     option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
     option('--json', 'print one line of JSON'),

@@ -39,7 +39,7 @@ export function betterServers(results) {
   }).join('\n')
 }
 
-/** The CPU time of a list and of a create, on hosts and in mock servers. In brackets: our figure divided by theirs. */
+/** The CPU time of a list and of a create, on our other hosts and in mock servers. In brackets: ours divided by the server's. */
 export function otherTable(results) {
   const { http, cpu } = figures(results)
   const rows = groups

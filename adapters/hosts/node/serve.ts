@@ -51,7 +51,7 @@ const RULES: OptionRules<keyof ServeOptions> = {
 export interface ServingPetStore {
   /** The server's URL, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Serves for `drainDelay`, accepts no new connections after it, and resolves when all connections are closed. */
+  /** Keeps serving for `drainDelay`, then accepts no new connections. Resolves when all connections are closed. */
   close(): Promise<void>
 }
 

@@ -374,7 +374,7 @@ describe('petstore seed', () => {
   })
 })
 
-test('petstore keys issue revokes a key whose token cannot be printed', async () => {
+test('keys issue revokes the new key if it cannot print the token', async () => {
   const child = startCommand(['keys', 'issue', '--plan', 'pro', '--data', data], ['ignore', 'pipe', 'ignore'])
   child.stdout?.destroy()
   const [code] = await once(child, 'exit')
