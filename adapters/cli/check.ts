@@ -95,7 +95,7 @@ async function requireServer(client: suite.ContractClient): Promise<void> {
   })
   const { code } = Object(json) as { code?: unknown }
   // A hostile server may send anything as the code, such as the token or megabytes of text.
-  const shown = isErrorCode(code) ? code : 'no code of the interface'
+  const shown = isErrorCode(code) ? code : 'no known error code'
   if (status === 401) throw new Error(`--key: the server rejects this key (401, ${shown})`)
   const { origin, pathname } = new URL(url || 'http://localhost')
   if (status === 404 && !/\/v\d+\/pets$/.test(pathname))

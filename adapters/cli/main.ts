@@ -70,7 +70,7 @@ function createProgram(): Command {
     planLimits,
     flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),
-    flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'),
+    flag('--demo', 'add demo animals and keys to an empty file or database (a store in memory always gets them)'),
     flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', demoAnimals),
     flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),
     flag('--json', 'print the addresses and demo keys as one line of JSON'),
@@ -115,7 +115,7 @@ function createProgram(): Command {
     label,
     option('--no-label', 'remove the note'),
     limits,
-    option('--no-limits', 'with --plan, apply the limits of the plan'),
+    option('--no-limits', "remove the key's own limits; needs --plan"),
     expires,
     option('--no-expires', 'let the key be valid until it is revoked'),
     planLimits,
@@ -130,7 +130,7 @@ function createProgram(): Command {
     option('--count <number>', 'total number of animals', flags.wholeNumber()).makeOptionMandatory(),
   ])
 
-  add(program, 'backup', 'copy a SQLite file, while it is served; for PostgreSQL, use pg_dump', runBackup, [
+  add(program, 'backup', 'copy a SQLite file, even while a server uses it; for PostgreSQL, use pg_dump', runBackup, [
     new Argument('<file>', 'name of the copy, a new file').argParser(flags.parseFile),
     flag('--data <file>', 'the SQLite file to copy', flags.parseFile),
   ])

@@ -8,7 +8,7 @@ export const CLOSE_TIMEOUT = 10_000
 /** How long the back end may take to close, in milliseconds. Connections to an engine that hangs never close. */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
-/** How long `/ready` responds with 503 before the server closes, in milliseconds, so that a load balancer notices it. */
+/** For so many milliseconds, `/ready` responds with 503 before the server closes, so that a load balancer notices the 503. */
 const DRAIN_DELAY = 5_000
 
 /** At a terminal, or with a store in memory, no other server takes over the requests, so there is no delay. */
@@ -33,7 +33,7 @@ export function closeOnSignal(drainDelay: number, closeServer: Close, closeBackE
     if (controller.signal.aborted) process.exit(1)
     const draining = drainDelay === 0 ? '' : `/ready responds with 503 for ${drainDelay / 1_000} s; then `
     console.error(
-      `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} s. Ctrl-C again ends it at once.`,
+      `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} s. Press Ctrl-C again to exit at once.`,
     )
     controller.abort()
     close().catch(fail)

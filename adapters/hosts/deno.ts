@@ -98,7 +98,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   }
 }
 
-/** Returns the URL without a host that contains a path: Deno copies the Host header unchecked, so it could add to the path. */
+/** Returns the URL, but only its target if the Host header contains a path: Deno copies this header into the URL unchecked. */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { importKit, LIMITS, ready } from './fixtures.mjs'
 
 /**
- * Serves a pet store. If the program's first argument is `driver`, runs the same statements and sends the same headers without it.
+ * Serves a pet store. If the program's first argument is `driver`, serves the bare driver with the same statements and headers.
  * Calls `cleanUp` on SIGINT and SIGTERM.
  */
 export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {

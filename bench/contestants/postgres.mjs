@@ -11,7 +11,7 @@ const options = `-c commit_delay=${delay} -c commit_siblings=0`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
 const backEnd = postgres(pool, { schema })
 await backEnd.migrate()
-// A single process is compared with the bare driver, which counts nothing in PostgreSQL. So it counts in memory.
+// A single process counts requests in memory: it is compared with the bare driver, which counts nothing in PostgreSQL.
 const { petStore, tokens } = await (shared
   ? filledStore(backEnd, 0)
   : filledStore({ ...backEnd, quota: memory().quota }, PETS))
@@ -28,7 +28,7 @@ const driver = {
   create: async ({ name, categoryId, status }) => petOf((await pool.query(add, [name, categoryId, status])).rows[0]),
 }
 
-// Measures creates of our storage or of the driver, without HTTP, and sends back their number per second.
+// Measures how many animals our storage or the driver adds per second, without HTTP, and sends back this number.
 const { create } = process.argv[2] === 'driver' ? driver : backEnd.storage
 const given = { ...created, categoryId: BigInt(created.categoryId) }
 process.on('message', async ({ concurrency, duration }) => {

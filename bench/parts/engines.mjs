@@ -25,7 +25,7 @@ function groupOf(name, file, url) {
   return { name, servers, metric: 'rate', isPolite: true }
 }
 
-/** Compares how fast the quota store counts with how fast the driver alone calls the same script. */
+/** Compares the rate of the quota store with the rate of the driver alone, for calls of the same script. */
 async function countsInRedis(url, { settings }) {
   const { Redis } = await import('ioredis')
   const { redis } = await importKit('redis')

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 import { OURS } from '../contestants/index.mjs'
 
-/** The colours of the charts, in light and in dark mode. A chart draws its own background: the page may ignore the mode. */
+/** The colours of the charts, in light and in dark mode. A chart draws its own background: a page may have no dark mode. */
 const LIGHT = '--back:#fff;--ink:#1f2328;--ours:#0969da;--other:#afb8c1;--limit:#57606a'
 const DARK = '--back:#0d1117;--ink:#f0f6fc;--ours:#4493f8;--other:#6e7681;--limit:#d1d7e0'
 const STYLE = `svg{${LIGHT};color:var(--ink)}

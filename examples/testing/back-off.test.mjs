@@ -2,7 +2,7 @@
 import { createTestPetStore } from 'petstore-kit/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-/** Your own client. After a 429, it waits as long as Retry-After says, or with exponential back-off without this header. */
+/** Your own client. After a 429, it waits for the time in Retry-After; without this header, it uses exponential back-off. */
 async function listPets(fetch, apiKey, retries = 3) {
   const headers = { authorization: `Bearer ${apiKey}` }
   for (let attempt = 0; ; attempt++) {

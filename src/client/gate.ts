@@ -30,7 +30,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
   /** `known`: the newest rate limit. `allowed`: how many requests may be sent in total before one waits for those in `fresh`. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why calls wait. A call rejects if its deadline is before `until`. Else, it waits until `opensAt`, at most `maxElapsed`. */
+  /** Why calls wait until `opensAt`, at most for `maxElapsed`. A call with a deadline before `until` rejects at once. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())

@@ -104,7 +104,7 @@ function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: num
   const controller = new AbortController()
   const result = untilAborted<void>(signal, (resolve, reject) => {
     task(controller.signal).then(resolve, reject)
-    // After the timeout, reject even if the task never settles. Otherwise, the listener on `signal` would stay.
+    // Reject at the timeout, even if the task never settles: the listener on `signal` is removed when this promise settles.
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
     return () => controller.abort(signal?.reason)
   })

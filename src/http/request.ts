@@ -123,7 +123,7 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** The signal that stops reading a body without Content-Length. Overridden for runtimes that themselves stop reading. */
+  /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime ends the read. */
   protected get bodySignal(): AbortSignal | undefined {
     return this.request.signal
   }

@@ -68,7 +68,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
   const known: LRUCache<string, Entry & { readonly result: ApiKey }> = boundedMap(max)
-  /** Tokens without a key, and look-ups in progress. In `known`, many made-up tokens would push out those with a key. */
+  /** Look-ups in progress, and tokens without a key. They are not in `known`, where made-up tokens could push out real ones. */
   const others: LRUCache<string, Entry> = new LRUCache({
     maxSize: max * UNKNOWN_LENGTH,
     sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),

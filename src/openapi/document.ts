@@ -143,7 +143,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'A key of your choice, such as a UUID, bare or as a quoted string. Send a request again with the same key if no response arrives: within 48 hours, the animal is added once.',
+          'A key of your choice, such as a UUID, bare or as a quoted string. If no response arrives, send the request again with this key within 48 hours: the animal is added only once.',
         schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
         example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
         required: false,
@@ -292,8 +292,8 @@ ${errorRows()}`,
     tags: [{ name: 'pets', description: 'The animals of the store' }],
     paths: { '/pets': { get: listPets, post: createPet }, '/pets/{petId}': { get: getPet } },
     components: {
-      // These are the names of the interface specification, but its `NewPet` is `PetToAdd` here: generators for Go add a
-      // constructor `NewPet` for the type `Pet`.
+      // The schemas have the names of the interface specification, but its `NewPet` is `PetToAdd` here: generators for Go give
+      // the name `NewPet` to the constructor of `Pet`.
       schemas: {
         Pets: { description: 'A page of animals, by ascending id.', type: 'array', items: ref('Pet') },
         Pet: {

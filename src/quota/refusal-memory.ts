@@ -7,8 +7,8 @@ const MAX_SUBJECTS = 10_000
 
 /**
  * Returns a quota store that remembers refusals: later requests of a refused client get 429 without a call of the database. With
- * Redis, this saves a third of their CPU time over HTTP. When the window or ban has ended, {@link countRequest} no longer refuses
- * them. Refusals that count towards a ban still reach the database.
+ * Redis, such a request over HTTP takes a third less CPU time. When the window or ban has ended, {@link countRequest} no longer
+ * refuses the client. Refusals that count towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
   /** `clockOffset` is how far the quota store's clock is ahead of the option `clock`, in milliseconds. */

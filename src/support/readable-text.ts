@@ -21,7 +21,7 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units to read, to show `length` of them: a token at the end of `length` must be masked whole. */
+/** Returns how many UTF-16 code units to read if `length` are shown: a secret that begins in the shown part is masked whole. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
@@ -35,7 +35,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // `safe` may end with half a secret, and masking may have moved it forward. So drop the last `read - length` units of `safe`.
+  // The cut may leave half a secret at the end of `safe`, and masking may shorten `safe`. Drop its last `read - length` units.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 

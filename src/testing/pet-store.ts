@@ -116,7 +116,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const pet of pets) await storage.create(pet)
-    // `find` hashes the token now. Otherwise, the first request would wait for a thread, which fake timers cannot advance.
+    // Call `find` now, because it hashes a token only once: hashing runs in a thread, and fake timers cannot advance a thread.
     await issuer.find(issued.token)
     const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
@@ -195,7 +195,7 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   }
 }
 
-/** Returns an object whose functions call `current()` each time, because `reset` replaces the object that it returns. */
+/** Returns an object whose functions call `current()` each time, because `reset` replaces the result of `current()`. */
 function forwarding<T extends object>(current: () => T): T {
   const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
   const names = Object.keys(current())
@@ -212,7 +212,7 @@ function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
   const { plan = 'free', plans } = options
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
-    throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; the option plans adds others`, plan)
+    throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')} or of the option plans`, plan)
 }
 
 /** Returns the animals of the option `pets`, with their defaults. Throws for an invalid animal. */

@@ -40,9 +40,9 @@ export interface Database {
 }
 
 const EMPTY: State = { rows: new Set(), ids: '1 f', era: 0 }
-/** A statement may use two things besides tables: the sequence of the ids, and the advisory locks of other transactions. */
+/** An outcome may depend on the sequence of the ids and on advisory locks of other transactions, not only on tables. */
 const [IDS, HELD] = ['pet_ids', 'held']
-/** The most outcomes in the cache, to limit the memory of a long simulation. */
+/** The maximum number of outcomes in the cache. It limits the memory of a long simulation. */
 const REMEMBERED = 30_000
 
 /** Removes all tables and creates them again, with the SQL of the tested code, which may contain a deliberate fault. */
@@ -54,7 +54,7 @@ export async function openDatabase(pglite: PGlite): Promise<Database> {
   const unlogged = rows.filter((table) => table.unlogged).map(({ name }) => name)
   const everything = [...rows.map(({ name }) => name), IDS, HELD]
   const outcomes = new LRUCache<string, Outcome>({ max: REMEMBERED })
-  /** The names that each call has used: tables, `IDS` and `HELD`. The outcome of a call depends only on what they stand for. */
+  /** For each call, what it has used: tables, `IDS`, `HELD`. Only the contents of these decide the outcome of the call. */
   const uses = new Map<string, Map<string, readonly string[]>>()
   let current = EMPTY
 

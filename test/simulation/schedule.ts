@@ -18,7 +18,7 @@ export type Step =
 export interface Schedule {
   readonly seed: number
   readonly processes: number
-  /** If true, a step `run` does not commit a statement that waits for the disk. Only a later step can do so. */
+  /** If true, a step `run` leaves a statement that waits for the disk uncommitted. A later step may commit it. */
   readonly slowDisk: boolean
   readonly steps: readonly Step[]
 }

@@ -1,9 +1,9 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that counts uses. It starts `work` at the first use, and then after every `period` uses, unless `work` still
- * runs. No request waits for `work`, so its errors go to `report`: one error if `work` fails several times in a row. A single
- * `service_unavailable` is not reported, because requests report it too.
+ * Returns a function to call at each use of a table, or with the number of uses. It starts `work` at the first use, and then
+ * after every `period` uses, unless `work` still runs. No request waits for `work`, so its errors go to `report`: one error if
+ * `work` fails several times in a row. A single `service_unavailable` is not reported, because requests report it too.
  */
 export function inBackground(
   period: number,

@@ -25,7 +25,7 @@ export interface PostgresContext {
 
 export interface Connection {
   readonly query: Query
-  /** Has no time limit: after `query_timeout`, pg would leave the statement waiting for the disk, and open another connection. */
+  /** Has no time limit. With `query_timeout`, pg would open a new connection while PostgreSQL still waits for the disk. */
   readonly queryPatiently: Query
 }
 

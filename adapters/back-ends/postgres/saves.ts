@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 
 /** Animals that a statement has added, but that may not be on disk yet. */
 export interface Unsaved {
-  /** A number for the time since PostgreSQL last crashed or `pets` was truncated. */
+  /** The random number of a run. A run ends when PostgreSQL crashes or `pets` is truncated. */
   readonly run: string
   readonly lastId: bigint
 }
@@ -19,8 +19,8 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   let failed: Unsaved | undefined
 
   /**
-   * Returns, for each call, whether its animals are on disk. Animals of earlier runs can no longer be saved. The last call
-   * need not have the greatest id, because a repeated create has the id of the first create.
+   * Returns, for each call, whether its animals are certainly on disk: false for an earlier `run`. Sends the greatest id of the
+   * batch, which is not always that of the last call, because a repeated create has the id of the first create.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)

@@ -17,8 +17,8 @@ function plpgsql(head: string, settings: string, body: string, variables = ''): 
 }
 
 /**
- * Writes a function with a parameter `lock_wait`, in milliseconds. Because of `SET lock_timeout = 0`, PostgreSQL restores the old
- * setting when the function returns, even inside a longer transaction.
+ * Writes a function whose parameter `lock_wait` is the lock timeout in milliseconds. The clause `SET lock_timeout = 0` makes
+ * PostgreSQL restore the caller's `lock_timeout` when the function returns, even inside a longer transaction.
  */
 function lockingFunction(
   head: string,
@@ -262,9 +262,9 @@ const SPEND_ANONYMOUS = spendFunction({
 })
 
 /**
- * The SQL function counts the requests in `given`. An entry stands for equal requests: it has their subject, bucket, limits,
- * ban rule (null for no bans) and number. The parameter `at` is the time, or null for PostgreSQL's time. For each entry, the
- * function returns the time and the state before the first request of the entry.
+ * The SQL function counts the requests in `given`. An entry stands for equal requests: it has their subject, bucket, limits and
+ * ban rule (null for no bans), and says how many they are. The parameter `at` is the time, or null for PostgreSQL's time. For
+ * each entry, the function returns the time and the state before the first request of the entry.
  */
 function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
   return lockingFunction(

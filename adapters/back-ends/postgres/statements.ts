@@ -28,9 +28,9 @@ const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
 
 /**
  * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
- * the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table in order, which is slow if few
- * animals have the status. The query with the limit does not contain `isDurable`: otherwise, PostgreSQL might plan to sort all
- * animals. A page still misses no durable animal, because animals that are not durable yet have greater ids.
+ * pairs (status, id): with `status = $3`, PostgreSQL might search the whole table by id, which is slow if few animals have the
+ * status. Only the outer query contains `isDurable`: if the inner query contained it, PostgreSQL might plan to sort all animals.
+ * A page still misses no durable animal, because animals that are not durable yet have greater ids.
  */
 export function petStatements(schema: string) {
   const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]

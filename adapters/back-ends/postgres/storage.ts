@@ -21,7 +21,7 @@ interface PetRow {
 /** The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each animal. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
-/** Every 100 statements that add animals, old ids are deleted from the table `durable`. */
+/** Each process prunes the table `durable` at its first statement that adds animals, and then every 100 such statements. */
 const PRUNE_EVERY = 100
 /** At its first use of an idempotency key, and then every 1,000 uses, each process deletes expired keys. */
 const PRUNE_KEYS_EVERY = 1_000

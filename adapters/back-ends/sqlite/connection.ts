@@ -48,7 +48,7 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/** Returns the current setting, except `normal` in WAL mode: some drivers choose it, but a power failure could lose animals. */
+/** Returns the setting, but `full` if a driver has set `normal` in WAL mode, as a power failure could lose animals then. */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current

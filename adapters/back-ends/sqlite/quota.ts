@@ -53,7 +53,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /** If `ends_at` is unchanged, updates the row, because `replace` would also write the index. Writes nothing during a ban. */
+  /** Uses `replace` only for a new `ends_at`, because `replace` also writes the index. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)

@@ -61,7 +61,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // `rejectingHeader` makes the store respond with `code`. If code that wraps `handle` returns another response, ignore it.
+  // `rejectingHeader` makes the store respond with `code`. A wrapper of `handle` may return another response: ignore that one.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

@@ -12,7 +12,7 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response with `bytes` in place of `body`, which responses can share: Node would copy a string for each slow client. */
+/** A response whose body is `bytes`. Responses can share `bytes`, but Node would copy a string for each slow client. */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array

@@ -76,7 +76,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
       if (use !== undefined && now() < use.endsAt) {
         checkRepeat(pet, use.pet, result)
       } else {
-        const rule = use === undefined ? 'no earlier call of this scope has this key' : 'a key expires after 48 hours'
+        const rule = use ? 'idempotency keys expire after 48 hours' : 'no earlier call of this scope has this key'
         const sentence = `createOnce returned an animal with { earlier: ${show(result?.earlier)} }: ${rule}`
         steps.check(isNew(result), sentence, { id: (before ?? 0n) + 1n, ...pet }, result)
         const added = add(pet, result && { ...result, earlier: undefined }, before)

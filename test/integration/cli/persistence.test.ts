@@ -140,7 +140,7 @@ describe('petstore serve --data', () => {
     child.kill('SIGTERM')
     expect([await ended, output]).toEqual([
       [0, null],
-      '\nClosing: running requests may take up to 10 s. Ctrl-C again ends it at once.\n',
+      '\nClosing: running requests may take up to 10 s. Press Ctrl-C again to exit at once.\n',
     ])
     expect(countOf('pets')).toBeLessThan(1_000_000)
     expect(countOf('keys')).toBe(0)

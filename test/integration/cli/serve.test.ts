@@ -265,7 +265,7 @@ describe('a signal', () => {
     expect((await running.answer()).status).toBe(100)
     child.kill('SIGINT')
     expect(await errorLine(/^Closing/)).toBe(
-      'Closing: running requests may take up to 10 s. Ctrl-C again ends it at once.',
+      'Closing: running requests may take up to 10 s. Press Ctrl-C again to exit at once.',
     )
     child.kill('SIGTERM')
     expect(await exited()).toMatchObject({ code: 1 })
@@ -275,7 +275,7 @@ describe('a signal', () => {
     const { address, bearer, child, exited, errorLine } = await startPetstore('--drain-delay', '60')
     child.kill('SIGTERM')
     expect(await errorLine(/^Closing/)).toBe(
-      'Closing: /ready responds with 503 for 60 s; then running requests may take up to 10 s. Ctrl-C again ends it at once.',
+      'Closing: /ready responds with 503 for 60 s; then running requests may take up to 10 s. Press Ctrl-C again to exit at once.',
     )
     const ready = await fetch(new URL('/ready', address))
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'closing', failing: [] }])

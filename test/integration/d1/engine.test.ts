@@ -144,7 +144,7 @@ describe('a D1 database', () => {
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('a d1 back end adds animals before and after others migrate its old schema', async () => {
+  test('a d1 back end adds animals before and after two concurrent migrations', async () => {
     const first = await miniflare.getD1Database('FIRST')
     await migrateD1(engineOf(first), STEPS.slice(0, 1))
     const { storage } = d1(first)

@@ -90,7 +90,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['available', 'sold', 'pending'],
     ['pending', 'available', 'sold'],
   ])(
-    'any page reads few blocks: old animals %s, new animals %s, a few %s',
+    'any page reads few blocks: old status %s, new %s, rare %s',
     async (...statuses) => {
       await client.query('TRUNCATE petstore.pets')
       await fill(...statuses)

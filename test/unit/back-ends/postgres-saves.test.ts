@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Connection } from '../../../adapters/back-ends/postgres/connection.ts'
 import { postgresSaves } from '../../../adapters/back-ends/postgres/saves.ts'
 
-/** Simulates a PostgreSQL server: a test changes `current.run` for a crash. `sent` has the run and the id of each statement. */
+/** Simulates a PostgreSQL server whose current run is `current.run`. `sent` lists each statement as `run:id`. */
 function start(current: { run: string; fails?: boolean }) {
   const sent: string[] = []
   const queryPatiently = async (_text: string, [run, id]: unknown[] = []) => {
@@ -31,7 +31,7 @@ test('a failed save is sent again together with a newer save', async () => {
 test.each([
   ['earlier run first', ['1', '2']],
   ['current run first', ['2', '1']],
-])('only saves of an earlier run fail: %s', async (_, runs) => {
+])('save fails only for animals added before a crash: %s', async (_, runs) => {
   const { saves } = start({ run: '2' })
   const results = await Promise.allSettled(runs.map((run) => saves.save({ run, lastId: run === '1' ? 9n : 4n })))
   expect(results.map(({ status }) => status)).toEqual(runs.map((run) => (run === '2' ? 'fulfilled' : 'rejected')))

@@ -474,7 +474,7 @@ describe('petstore check', () => {
   })
 
   test.each([
-    ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code of the interface\)/],
+    ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no known error code\)/],
     ['a wrong path', { status: 404 }, /^expected the address of the API with its version/],
   ])('the error of petstore check explains %s', async (_, init, message) => {
     const fetch = async () => Response.json({}, init)

@@ -92,7 +92,7 @@ const firstLines: Record<string, string> = {
   'create shortens idempotency keys':
     'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
   'idempotency keys never expire':
-    'createOnce returned an animal with { earlier: "same" }: a key expires after 48 hours',
+    'createOnce returned an animal with { earlier: "same" }: idempotency keys expire after 48 hours',
   'idempotency keys end too soon':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',

@@ -44,7 +44,7 @@ const hosts: Record<string, (petStore: PetStore) => Promise<number>> = {
 }
 
 describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each(Object.entries(hosts))('%s calls petStore.handle of the wrapper', async (_host, ask) => {
+  test.each(Object.entries(hosts))('%s calls handle of the wrapper, not of the store', async (_host, ask) => {
     const { petStore, count } = wrap()
     expect(await ask(petStore)).toBe(401)
     expect(count()).toBe(1)

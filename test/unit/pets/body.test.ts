@@ -416,7 +416,7 @@ describe('the body limit', () => {
     ['the body then ends', true, { 'content-length': '100' }],
     ['the body never ends', false, { 'content-length': '100' }],
     ['the body has chunks and ends only then', true, { 'transfer-encoding': 'chunked' }],
-  ])('reads a whole body although the host aborts afterwards: %s', async (_how, isEnded, length) => {
+  ])('adds the animal if the signal aborts after the last byte: %s', async (_how, isEnded, length) => {
     const closed = new AbortController()
     const { petStore, token } = await startApi()
     const bytes = new TextEncoder().encode(ofSize(100))

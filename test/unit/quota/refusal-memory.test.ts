@@ -21,7 +21,7 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-/** During a ban, returns only the members that must be equal: `inner` gets no refused requests, so its windows may differ. */
+/** During a ban, keeps only what both stores must agree on: `inner` gets no refused requests, so its windows may differ. */
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 

@@ -43,7 +43,7 @@ function rethrow(error: unknown): never {
  */
 const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
-/** If the message contains a result code of SQLite, only this code decides: codes such as SQLITE_BUSY mean unavailable. */
+/** If the message contains a result code of SQLite, such as SQLITE_BUSY, that code decides; otherwise `UNAVAILABLE` decides. */
 function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string') return false

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 
-/** The requests that remained before and after a request, in the window with the fewest. Headers describe only this window. */
+/** The remaining requests before and after a request, in the window where the fewest remain: headers describe only this one. */
 export interface Cost {
   readonly limit: number
   readonly before: number

@@ -174,7 +174,7 @@ export class LimitsView {
   }
 }
 
-/** Returns the usage of one window, from a response's headers. To load both windows, a page needs the server's secret. */
+/** Returns the usage of one window, from a response's headers. A page without the server's secret knows only this window. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined

@@ -12,7 +12,7 @@ export class LogView {
   readonly #actions: RequestActions
   /** Method and target of the last request that this page has sent. When the log receives the request, its entry is opened. */
   #expected = ''
-  /** The entry that was opened because this page has sent its request. */
+  /** The last entry that `add` has opened, because its request came from this page. */
   #opened: HTMLDetailsElement | undefined
   /** The first digit of the statuses that are shown; empty for all. */
   #filter = ''

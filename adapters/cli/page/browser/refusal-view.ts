@@ -43,6 +43,6 @@ const TEXTS = {
   ],
   key: [
     'The limit is reached',
-    'Until the limit resets, the server refuses every request. A client that waits as long as Retry-After says is served.',
+    'Until the limit resets, the server refuses every request. Wait for the time in Retry-After before the next request.',
   ],
 } as const

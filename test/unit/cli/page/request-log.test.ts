@@ -6,7 +6,7 @@ import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
 const FIXED = 'fixed-token-of-a-flag'
 const OTHER = 'other~token/of+a.flag'
 
-/** Creates a pet store with a log and one key. The key has two tokens: `FIXED` does not begin with `pet_`, as `--key` allows. */
+/** Creates a pet store with a log and one key. Its second token is `FIXED`, without `pet_`: `--key` allows such tokens. */
 async function loggedStore() {
   const backEnd = memory()
   const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'front desk' })

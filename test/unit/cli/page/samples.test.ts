@@ -98,7 +98,7 @@ describe('quoted texts', () => {
 })
 
 describe('samples', () => {
-  test.each(LANGUAGES)('a sample in %s reads a key that the page lacks from a variable', (language) => {
+  test.each(LANGUAGES)('a sample in %s uses a variable if the page lacks the key', (language) => {
     expect(sampleOf(language, request)).toContain(KEY_VARIABLE)
   })
 

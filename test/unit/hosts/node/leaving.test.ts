@@ -166,7 +166,7 @@ describe('a disconnect after the response', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('a client that gets its response and leaves during its upload does not abort', async () => {
+  test('a disconnect during an upload, but after the response, aborts no signal', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
