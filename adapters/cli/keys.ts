@@ -5,7 +5,7 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`, and otherwise `never`. */
+/** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */
 interface KeyFlags<Removed> extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName

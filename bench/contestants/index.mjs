@@ -6,7 +6,7 @@ const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'n
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
-/** Returns the name, in the results, of a server that runs our earlier build, from the folder that `--against` gives. */
+/** Returns the name under which the results list a server that runs our earlier build (`--against`). */
 export const earlierOf = (name) => `${name}, earlier build`
 
 export const RUNTIMES = ['Node', 'Bun', 'Deno']

@@ -37,7 +37,7 @@ async function countsInRedis(url, { settings }) {
   })
   const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
   const kit = () => quota.spend(request)
-  // The first call may send the whole script. The second call sends only its hash; the bare driver repeats this second command.
+  // The first call may send the whole script, the second sends only its hash. The bare driver repeats the second command.
   await kit()
   await kit()
   const [command, ...args] = words

@@ -19,8 +19,8 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
  *    same time, and then a single request goes first.
  * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
  *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
- * 3. A call rejects if its wait would end more than `maxElapsed` after the call was made. Each successful response to any call
- *    restarts this time, until an attempt of the waiting call has failed with an error other than 429.
+ * 3. A call rejects if its waits would take more than `maxElapsed`. A successful response to any call restarts this time for
+ *    each call without a failed attempt. Here, a 429 is no failure.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry
@@ -28,7 +28,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** `known`: the newest rate limit. `allowed`: how many requests may be sent in total before one waits for those in `fresh`. */
+  /** `known`: the newest rate limit. `allowed`: after this many requests in all, the next one waits until `fresh` is empty. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
   /** Why calls wait until `opensAt`, at most for `maxElapsed`. A call with a deadline before `until` rejects at once. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined

@@ -53,9 +53,9 @@ export interface ClientSeams {
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * How long a call may take with all its waits, in milliseconds. When one call succeeds, this time restarts for all waiting calls
-   * of the client, unless they wait after an error other than 429. If the server asks for more than the time left, a call rejects
-   * immediately. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
+   * How long a call may take with all its waits, in milliseconds. Each success of another call restarts this time for a waiting
+   * call, until an attempt of the waiting call fails with an error other than 429. A call that would have to wait longer
+   * rejects immediately. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined

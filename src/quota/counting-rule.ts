@@ -1,7 +1,7 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 
-// Three databases count by the same rule in their own languages, in adapters/back-ends: `redis/script.ts`,
-// `sqlite/d1/statements.ts`, and `spendFunction` in `postgres/schema.ts`. Change all four together; `quotaContract` compares them.
+// In adapters/back-ends, three databases count by the rule of this file, in their own languages: `redis/script.ts`,
+// `sqlite/d1/statements.ts`, and `spendFunction` of `postgres/schema.ts`. Change all four files; `quotaContract` compares them.
 
 const MINUTE = 60_000
 const DAY = 86_400_000

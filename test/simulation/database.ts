@@ -9,7 +9,7 @@ import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 export interface State {
   readonly rows: ReadonlySet<string>
   readonly ids: string
-  /** Grows with each crash and TRUNCATE, because afterwards PostgreSQL draws another random number for the run. */
+  /** Grows with each crash and TRUNCATE: afterwards, `add_pets` draws another random number for the table `server_runs`. */
   readonly era: number
 }
 

@@ -10,7 +10,7 @@ export function openPool(connectionString: string, config: PoolConfig = {}): Poo
   return pool
 }
 
-/** Returns the back end of a process. It sends the statement that waits for the disk only after `release` is called. */
+/** Returns the back end of a process. Until `release` is called, the back end sends no statement that contains `SAVE`. */
 export function slowProcess(pool: Pool, clock?: Clock) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

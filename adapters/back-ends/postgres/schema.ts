@@ -83,7 +83,7 @@ const CREATING = `
     CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
     ${addPets('CREATE', "'off'")}`
 
-/** Returns false if the run has ended: the animals may be lost. */
+/** Returns false if a crash or TRUNCATE has ended the run in which the animals were added: they may be lost. */
 const SAVE = lockingFunction(
   'CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean',
   `-- If your program began this transaction, add_pets has turned off its wait for the disk. Turns the wait on again.

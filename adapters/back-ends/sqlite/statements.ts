@@ -50,8 +50,8 @@ export const statements = {
     SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
     WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
   usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
-  // The oldest keys have the smallest ids. Keys from a time when the clock was ahead are removed too: they expire too late, and
-  // until then, no later key would be removed.
+  // Checks only the keys with the smallest ids, which are the oldest. Also removes keys saved while the clock was ahead: they
+  // expire too late, and could block the removal of later keys until then.
   pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,

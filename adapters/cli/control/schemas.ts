@@ -52,7 +52,7 @@ const PARTS = ['storage', 'keys', 'quota'] as const
 const part = described(oneOf(PARTS), 'The part of the back end that fails or waits.')
 const connection = described(
   z.literal('connection', '"connection"'),
-  'The connection. The store carries the request out, and then closes the connection without a response.',
+  'After the store has carried the request out, it closes the connection without a response.',
 )
 const operation = described(
   z.optional(oneOf(operationNames)),

@@ -80,7 +80,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // By default, Node closes idle connections after 5 seconds, before proxies do: a proxy could send a request on a closing one.
+  // By default, Node closes an idle connection after 5 seconds. A proxy keeps it longer, and could send a request just then.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, connections, petStore)
   handleAll(server, connections, nodeResponder(site, { trustProxy }))

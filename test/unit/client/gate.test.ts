@@ -85,7 +85,7 @@ describe('a server that cannot be reached', () => {
       const last = attempts.slice(attempts.lastIndexOf(1))
       expect(last).toEqual(times(last.length).map((i) => i + 1))
       expect(attempts.filter((attempt) => attempt === 1).length).toBeLessThanOrEqual(8)
-      // 90 requests succeed. The eight requests in flight may fail together, at most twice; so may one request after each wait.
+      // 90 requests succeed. The eight in flight may fail together, at most twice. After each wait, one request may fail, too.
       expect(seen.paths.length).toBeLessThanOrEqual(90 + 2 * 8 + retries.length)
       expect(elapsed()).toBeLessThan(MINUTE)
     })

@@ -422,8 +422,8 @@ function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idem
 }
 
 /**
- * A storage that takes an id, waits, and only then adds the animal to its list. Odd ids wait for `waits` timers, even ids for
- * one. The suite reads page by page, one timer apart, so it can see an even id before the smaller odd id.
+ * A storage that takes an id, waits, and only then adds the animal to its list. It waits for `waits` timers if the id is odd,
+ * for one if it is even. The suite reads one page per timer, so it can see an even id before the smaller odd id.
  */
 function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): PetStorage {
   const pets: Pet[] = []

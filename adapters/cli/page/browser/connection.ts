@@ -27,7 +27,7 @@ export class Connection {
     void this.refresh()
   }
 
-  /** Loads now. If a load is in progress, loads once more after it: its response may not show the latest request. */
+  /** Loads now. If a load is in progress, loads again after it, because that load may not contain the latest request. */
   async refresh(): Promise<void> {
     this.#isWanted = true
     if (this.#isLoading) return

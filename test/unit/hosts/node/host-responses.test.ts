@@ -30,7 +30,7 @@ test("the host's response class receives the whole body in its end method", asyn
   expect(seen).toEqual(['[]'])
 })
 
-test("if the host's writeHead has replaced `end`, passes the whole body to it", async () => {
+test("an `end` set by the host's writeHead receives the whole body", async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype

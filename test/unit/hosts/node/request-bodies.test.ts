@@ -19,7 +19,7 @@ async function listening(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Creates a store with the key in its cache. The first look-up would take a turn, in which the host could read the body. */
+/** Creates a store that has cached the key: without the cache, the host could read the body during the look-up of the key. */
 async function warmStore(options?: TestServerOptions) {
   const { petStore, authorized } = await storeWithKey(options)
   const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''

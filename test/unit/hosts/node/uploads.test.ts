@@ -198,7 +198,7 @@ describe('a rejected upload', () => {
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )("calls response.end once if the host's end $what: $method, $fields", async ({ wrap, what, method, fields }) => {
+  )('calls a replaced response.end once if it $what: $method, $fields', async ({ wrap, what, method, fields }) => {
     const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     let ends = 0
