@@ -71,7 +71,7 @@ function createProgram(): Command {
     flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),
     flag('--demo', 'add demo animals and keys to an empty file or database (a store in memory always gets them)'),
-    flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', demoAnimals),
+    flag('--seed <number>', 'demo animals for an empty store (default: 8 in memory or with --demo)', demoAnimals),
     flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),
     flag('--json', 'print the addresses and demo keys as one line of JSON'),
     flag(
@@ -143,7 +143,7 @@ function createProgram(): Command {
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
     flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),
-    option('--contract-only', 'check only the rules of the interface, not the decisions of petstore-kit'),
+    option('--contract-only', 'check only the rules of the interface, not what petstore-kit decided itself'),
     option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
     option('--json', 'print one line of JSON'),
   ])

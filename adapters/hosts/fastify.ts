@@ -55,7 +55,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * Adds the store's routes to a Fastify scope.
  *
  * The plugin responds in an `onRequest` hook, before Fastify reads a body. Your own `onRequest` hooks run before it, your
- * `onSend` and `onResponse` hooks after it. A `prefix` may come before the store's `basePath`, or be the beginning of it.
+ * `onSend` and `onResponse` hooks after it. With the `prefix` `/shop`, the `basePath` `/v1` and `/shop/v1` both serve `/shop/v1`.
  *
  * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
  * @example

@@ -21,7 +21,7 @@ describe('headers of a response', () => {
     expect([last.headers.get('x-next-cursor'), last.headers.get('link')]).toEqual([null, null])
   })
 
-  test('Location has the path of a new animal until getPet is removed', async () => {
+  test('Location has the path of a new animal before the removal of getPet', async () => {
     const { add, send, clock } = await startApi()
     const { headers } = await add('{"name":"Rex","categoryId":1}')
     expect(headers.get('location')).toBe('/v1/pets/1')

@@ -1,9 +1,10 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function to call at each use of a table, or with the number of uses. It starts `work` at the first use, and then
- * after every `period` uses, unless `work` still runs. No request waits for `work`, so its errors go to `report`: one error if
- * `work` fails several times in a row. A single `service_unavailable` is not reported, because requests report it too.
+ * Returns a function that counts the uses of a table: call it after each use, or once for many uses with their number. It starts
+ * `work` at the first use, and then after every `period` uses, unless `work` still runs. No request waits for `work`, so its
+ * errors go to `report`: one if `work` fails several times in a row, and none for a single `service_unavailable`, because
+ * requests report it too.
  */
 export function inBackground(
   period: number,

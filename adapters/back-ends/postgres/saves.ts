@@ -19,8 +19,8 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   let failed: Unsaved | undefined
 
   /**
-   * Returns, for each call, whether its animals are certainly on disk: false for an earlier `run`. Sends the greatest id of the
-   * batch, which is not always that of the last call, because a repeated create has the id of the first create.
+   * Returns, for each call, whether its animals are certainly on disk. Those of an earlier run may be lost. Sends the greatest id
+   * of each run: the last call may have a smaller one, because a repeated create has the id of the first create.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)

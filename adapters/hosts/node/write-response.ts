@@ -90,7 +90,7 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
 async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): Promise<void> {
   const { incoming, outgoing } = request
   if (isLast) setLastRequest(incoming)
-  // Without this call, Node would send the headers of a response without a body only at `end`, after the request body is read.
+  // If the response has no body, Node would otherwise send its headers only at `end`, after the request body is read.
   outgoing.flushHeaders?.()
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error

@@ -8,7 +8,7 @@ import type { HttpContractRow } from './row.ts'
 /** All tests, those of docs/interface.md first. They need no raw socket, and no special option of the server. */
 export const httpContractRows: readonly HttpContractRow[] = [...contractRows, ...decisionRows]
 
-const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions of petstore-kit' } as const
+const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract: what petstore-kit decided itself' } as const
 
 /**
  * Adds tests of a running server, for every statement of the interface specification that HTTP requests can check. The tests add

@@ -167,7 +167,7 @@ describe('pages', () => {
   )
 
   test.each(['<', '<>;', '<a>;a="', '<a>;rel=" ', '<a>;a="\\"', '<a>;rel=x;'])(
-    'rejects a Link header over 16 kB without a next page: %s',
+    'rejects a Link header of over 16 kB that has no next page: %s',
     async (part) => {
       const { client } = clientOf([page({ link: part.repeat(64_000 / part.length) })])
       await expect(client.listPets()).rejects.toMatchObject({

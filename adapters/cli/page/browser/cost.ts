@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 
-/** The remaining requests before and after a request, in the window where the fewest remain: headers describe only this one. */
+/** The remaining requests before and after a request, in the window that the response headers describe. */
 export interface Cost {
   readonly limit: number
   readonly before: number
