@@ -1,4 +1,4 @@
-// On Deno Deploy, or with a local PostgreSQL, for example DATABASE_URL=postgres://shop@127.0.0.1:5432/shop:
+// For Deno Deploy. With a local PostgreSQL, set DATABASE_URL, for example to postgres://shop@127.0.0.1:5432/shop, and run:
 // deno run --allow-net=0.0.0.0:3000,127.0.0.1:5432 --allow-env='DATABASE_URL,PORT,PG*,NODE_PG*,USER*' examples/deno-postgres.mjs
 import pg from 'npm:pg@8'
 import { createPetStore } from 'petstore-kit'

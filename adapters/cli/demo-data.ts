@@ -22,7 +22,7 @@ const BATCH = 500
 
 export interface AddOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called after each batch, with its duration in milliseconds. The next batch waits for its promise. @default `setImmediate` */
+  /** Called with the milliseconds that a batch took. The next batch waits for the returned promise. @default `setImmediate` */
   readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 

@@ -76,7 +76,7 @@ function createProgram(): Command {
     flag('--json', 'print the addresses and demo keys as one line of JSON'),
     flag(
       '--drain-delay <seconds>',
-      'how long /ready responds with 503 before the server closes (default: 5; at a terminal or in memory 0)',
+      'how long /ready responds with 503 before the server closes (default: 5, but 0 at a terminal or in memory)',
       flags.parseSeconds,
     ),
     flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port),

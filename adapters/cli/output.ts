@@ -28,7 +28,7 @@ export function printable(text: string): string {
   return readableText(text, MAX_LINE)
 }
 
-/** The longest text in JSON that is printed, in UTF-16 code units. */
+/** Each string in printed JSON is cut to this number of UTF-16 code units. */
 const MAX_TEXT = 20_000
 
 /** Returns JSON without secrets and without characters that could control a terminal. */

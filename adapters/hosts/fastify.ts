@@ -109,7 +109,7 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // `reply.send` throws if a header is invalid, also one that the host has set. The 500 that follows must not contain it.
+      // `reply.send` throws if any header is invalid, even one of the host. The following 500 must omit the invalid header.
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }

@@ -46,8 +46,8 @@ function create(token) {
 }
 
 /**
- * Returns the first request for each place where a walk starts. To find the places, it requests pages of 80 animals. With the
- * page size of the walk, a server could cache these pages before they are measured.
+ * Returns the first request for each place where a walk starts. To find the places, it requests pages of 80 animals: if it
+ * requested the pages of the walk, a server could cache them before they are measured.
  */
 async function walk(server, limit) {
   const paths = ['/v1/pets?limit=80']

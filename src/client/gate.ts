@@ -4,7 +4,7 @@ import type { resolveClientOptions } from './options.ts'
 import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
-/** The most requests in flight. Seven clients with one `free` key get at most 56 refusals at the same time: too few for a ban. */
+/** How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at once: too few for a ban. */
 const MAX_IN_FLIGHT = 8
 /** How long a request without a response delays the next request while the limit is unknown, in milliseconds. */
 const PATIENCE = 2_000

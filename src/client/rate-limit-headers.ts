@@ -4,7 +4,7 @@ import type { RateLimit } from '../quota/rate-limit.ts'
 /** In milliseconds. A window that ends further ahead shows that the clocks differ: then the client waits only after a 429. */
 const MAX_RESET = 60_000
 
-/** The rate limit after a response without rate-limit headers. Its `resetsAt` is equal to no other, not even to NaN. */
+/** The rate limit after a response without rate-limit headers. It belongs to no known window, because `resetsAt` is NaN. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */

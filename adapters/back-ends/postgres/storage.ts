@@ -121,7 +121,7 @@ function keyRowOf({ scope, key, fingerprint }: Idempotency): string {
   return JSON.stringify([scope, key, fingerprint].map((text) => JSON.stringify(text)))
 }
 
-/** A number is faster to convert, and exact up to 15 digits. */
+/** Converts a short text to a number first, which is faster, and exact up to 15 digits. */
 function toBigInt(text: string): bigint {
   return BigInt(text.length < 16 ? Number(text) : text)
 }

@@ -9,7 +9,7 @@ export type FastCheck = typeof import('fast-check')
 export interface TestRunner {
   /** Groups the tests that `body` adds. */
   describe(name: string, body: () => void): unknown
-  /** Adds a test. To skip a test, its body calls `skip` of the context that vitest and node:test pass. */
+  /** Adds a test. To skip it, `body` calls `skip` of the context that vitest and node:test pass to `body`. */
   test(name: string, body: () => Promise<void>): unknown
   /** The module `fast-check`. Pass it where `import()` fails, as in CommonJS under Jest. @default it is imported */
   readonly fc?: object | undefined

@@ -88,7 +88,7 @@ export function contractClient(
 
   return {
     token,
-    /** Sends a request such as `GET /pets`, to a path after `baseUrl` or to a whole URL. After a 429, waits and sends it again. */
+    /** Sends a request such as `GET /pets`, with a path below `baseUrl` or a whole URL. After a 429, waits and retries. */
     async send(name: string, request: ContractRequest = {}) {
       const { authorization } = request
       const subject = authorization === undefined || authorization?.endsWith(` ${token}`) ? 'key' : 'address'

@@ -174,7 +174,7 @@ describe('petstore serve --data', () => {
           if (created.size >= enough) void server.end('SIGKILL')
         }
       }
-      // `write` may fail only because the connection was lost.
+      // Each `write` must reject, and only because the connection was lost.
       const ends = await Promise.allSettled(Array.from({ length: 8 }, (_, writer) => write(writer)))
       for (const end of ends) expect(String((end as PromiseRejectedResult).reason)).toMatch(/fetch failed|terminated/)
       await server.end('SIGKILL')

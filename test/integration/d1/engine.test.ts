@@ -113,7 +113,7 @@ describe('Workers on one D1 database', () => {
     expect((await d1(await databaseOf(miniflare)).storage.list({ limit: 100 })).length).toBe(10)
   })
 
-  test('Workers issue keys only to the operator', async () => {
+  test('the example Worker issues keys only to requests with ADMIN_TOKEN', async () => {
     const miniflare = await migrated(startWorkers(['only']))
     onTestFinished(() => miniflare.dispose())
     const wrong = { method: 'POST', headers: { authorization: 'Bearer wrong' } }

@@ -263,7 +263,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['next'])
   })
 
-  test('an animal can be read if its creator may only INSERT', async () => {
+  test('list returns animals imported by a role that may only INSERT', async () => {
     await pool.query('DROP ROLE IF EXISTS importer; CREATE ROLE importer LOGIN')
     await pool.query('GRANT USAGE ON SCHEMA petstore TO importer; GRANT INSERT ON petstore.pets TO importer')
     const importer = openPool(server.url.replace('petstore@', 'importer@'))

@@ -309,7 +309,7 @@ describe('errors', () => {
       '/faults',
       { part: 'quota', action: 'fail', operation: 'createPet' },
       400,
-      /^operation: expected no operation for keys and quota, because all operations use them, got "createPet"\./,
+      /^operation: expected no operation, because a fault of keys or quota affects every operation, got "createPet"\./,
     ],
     [
       'POST',

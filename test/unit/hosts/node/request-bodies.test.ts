@@ -111,7 +111,7 @@ describe('a host that also listens to the body', () => {
   }
 })
 
-test('reads the whole body although the host pipes it into an unread stream', async () => {
+test('reads the body although the host pipes it into a full stream', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.pipe(new PassThrough({ highWaterMark: 16 }))
     handler(request, response)
@@ -285,7 +285,7 @@ test('a disconnect after the whole body has arrived causes no error event', asyn
   expect(events).toEqual(['end', 'end', 'end'])
 })
 
-test('a host that wraps request.on and the store both receive the body', async () => {
+test('the store and a host that wraps request.on both receive the body', async () => {
   const heard: string[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     const on = request.on.bind(request)
