@@ -41,7 +41,7 @@ export interface PetStoreOptions {
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
   /** The limits for all requests without a valid key from one client address. @default the limits of the plan `free` */
   readonly anonymous?: PlanLimits | undefined
-  /** The bits of an IPv6 prefix, from 32 to 128. All clients in one prefix without a valid key share one limit. @default 56 */
+  /** Clients without a valid key share one limit per IPv6 prefix of this many bits, from 32 to 128. @default 56 */
   readonly ipv6Prefix?: number | undefined
   /**
    * When to ban a key that keeps sending after a 429; `false` for no bans.

@@ -72,7 +72,7 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
     expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
     check: (value) => isHttpUrl(value instanceof URL ? value.href : value),
   },
-  // `resolveClientOptions` checks the key, because the error must not contain it: it may be a real token with a line break.
+  // `resolveClientOptions` checks the key: the error of a rule contains the value, here perhaps a real token with a line break.
   apiKey: { expected: 'the token of an API key, without white space and line breaks', check: () => true },
   fetch: functionRule,
   timeout: timeoutRule,

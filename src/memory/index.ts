@@ -11,7 +11,7 @@ export interface MemoryOptions {
   readonly clock?: Clock | undefined
   /** The largest number of counters of keys and accounts. The least recently used ones are removed first. @default 100000 */
   readonly maxCustomers?: number | undefined
-  /** The largest number of counters of client addresses, which count requests without a valid key. @default 10000 */
+  /** The largest number of counters of client addresses. They count requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
   /** The names of your own plans, which `issue` then accepts, as it accepts `free`, `pro` and `business`. @default [] */
   readonly plans?: readonly string[] | undefined

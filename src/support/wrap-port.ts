@@ -1,4 +1,4 @@
-/** A function for each method of a port. It gets `call`, which calls the method, and then the parameters of the method. */
+/** A function for each method of a port. It gets `call`, then the parameters of the method. `call()` calls the method. */
 export type Around<Port> = {
   readonly [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...parameters: infer Parameters) => infer Result
     ? (call: () => Result, ...parameters: Parameters) => Result

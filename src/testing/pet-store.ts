@@ -103,7 +103,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = options.clock ?? ownClock
-  // Use `systemClock` for `Date`: it reads the global `Date` at each call, because fake timers may replace it later.
+  // In place of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
   const pets = firstPets(options)
   // Copies each option by its name, because a spread would leave out inherited options.

@@ -13,7 +13,7 @@ import { missing } from '../support/skips.ts'
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
 
-/** A code block of a document. `excerptOf` is the path after the language: the file that contains the block. */
+/** A code block of a document. `excerptOf` is the path that may follow the language: a file that contains the same code. */
 interface Snippet {
   readonly document: string
   readonly language: string

@@ -10,7 +10,7 @@ const LARGEST_BATCH = 1_000
 /** Each process deletes old counters at its first request, and then every 500 requests. */
 const PRUNE_EVERY = 500
 
-/** The time at which the requests of a group are counted, and the state of their subject before the first of them. */
+/** The time at which a group is counted, and the state of its subject before its first request is counted. */
 type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
 
 /** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */

@@ -159,7 +159,7 @@ for (const [name, { start, answersBroken }] of Object.entries(hosts)) {
         requests.map(({ method }) => method),
       )
       const statuses = responses.map(({ status }) => status)
-      // Node's parser also refuses data after a request with `Connection: close`. After such data or a broken request, hosts
+      // Node's parser refuses a broken request, and also data after a request with `Connection: close`. In both cases, hosts
       // whose `answersBroken` is false may leave out responses.
       if (answersBroken || (last.statuses.length === 1 && after === '')) {
         expect(statuses).toHaveLength(requests.length)

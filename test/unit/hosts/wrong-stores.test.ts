@@ -69,7 +69,7 @@ test.each([
     toDenoHandler,
     'option info: expected the info that Deno.serve passes as the second argument, got nothing',
   ],
-])('%s calls onError if its handler gets only a request', async (_name, toHandler, message) => {
+])('%s calls onError if its handler gets no second argument', async (_name, toHandler, message) => {
   const onError = vi.fn()
   const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'))).status).toBe(500)

@@ -13,7 +13,7 @@ export interface Settings {
 
 const SECRET = 'petstore.secret'
 
-/** A fragment such as `#main` must not replace the secret of the tab. */
+/** Matches a fragment that is a secret. Another fragment, such as `#main`, must not replace the secret of the tab. */
 const SECRET_FRAGMENT = /^#[\w-]{24}$/
 
 /** Moves the secret from the URL to `sessionStorage`, because the visitor may copy the URL or show it to others. */

@@ -114,7 +114,7 @@ describe('the page', () => {
       expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
-  test('a file of the folder that the page does not use is not served', async () => {
+  test('an unused file in the folder of the page is not served', async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
     onTestFinished(() => rm(other, { recursive: true }))
     await writeFile(join(other, 'secret.txt'), 'hidden text')

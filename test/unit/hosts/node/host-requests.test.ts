@@ -189,7 +189,7 @@ test('onResponse gets a target outside the base path unchanged', async () => {
   expect(targets).toEqual(['/elsewhere?a=1'])
 })
 
-test('responds to an upload that it rejects if the request object has no socket', async () => {
+test('responds with 401 to an upload whose request object has no socket', async () => {
   const { handler } = await handlerWithKey()
   const request = new IncomingMessage(null as never)
   Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })

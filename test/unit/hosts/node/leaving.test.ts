@@ -82,7 +82,7 @@ describe('a client that disconnects', () => {
     await aborted(watched.requests[0])
   })
 
-  test('reading the body of a client that has left fails with incomplete_body', async () => {
+  test('reading a body fails with incomplete_body if its client has already disconnected', async () => {
     const watched = spy()
     const gone = signalled()
     const wrap = (petStore: PetStore): PetStore => {
