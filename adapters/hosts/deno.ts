@@ -45,9 +45,9 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   #left: AbortController | undefined
 
   /**
-   * Aborts only if the client disconnects: the signal of Deno's Request aborts after the response too. Created when it is first
-   * read, because Deno 2.9 prints a warning once the Request's signal is read. `info.completed` cannot replace the signal: it also
-   * resolves if the client left before the response.
+   * Aborts only if the client disconnects; the signal of Deno's Request also aborts after the response. Only this getter reads that
+   * signal, because Deno 2.9 prints a warning once it is read. `info.completed` is no replacement: it also resolves if the client
+   * left before the response.
    */
   override get signal(): AbortSignal {
     if (this.#left) return this.#left.signal

@@ -94,7 +94,7 @@ test("Deno: aborts the back end's signal if the client disconnects", async () =>
   expect(seen).toEqual([false, true])
 })
 
-test('Deno: reads `signal` only for a back end or an HTTP/2 upload', async () => {
+test('Deno: reads `signal` only if a port or an HTTP/2 upload needs it', async () => {
   const backEnd = memory()
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const errors: unknown[] = []
