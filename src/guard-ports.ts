@@ -84,7 +84,7 @@ function guard<Input, T>(
   }
 }
 
-/** Wraps a `PetStoreError` of a port, because its code could send a 4xx to the client. A port may throw `service_unavailable`. */
+/** Wraps a `PetStoreError` of a port, because its `code` could cause a 4xx. Only `service_unavailable` is a port's to throw. */
 function toPortFault(error: unknown): unknown {
   const code = codeOf(error)
   return code === undefined || code === 'service_unavailable' ? error : new PortFault(undefined, { cause: error })

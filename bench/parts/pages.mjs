@@ -6,7 +6,7 @@ import { withDatabases } from '../support/databases.mjs'
 
 const SIZES = [1_000, 1_000_000]
 
-/** Compares how long a page takes among 1,000 and 1,000,000 animals in databases. The part `scale` measures `memory()`. */
+/** Compares a page of a database with 1,000 animals and of one with 1,000,000. The part `scale` measures `memory()`. */
 export const pages = () =>
   withDatabases(async ({ postgresUrl }) => {
     const results = []

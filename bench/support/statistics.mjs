@@ -14,7 +14,7 @@ export const shuffled = (list) =>
 
 /**
  * Compares two servers by their samples (`samples[process][round]`): divides the two samples of each round. Returns the median of
- * all these ratios. `low` and `high` are the lowest and the highest median of one process.
+ * all these ratios. Each process also has its own median: `low` and `high` are the lowest and the highest of these.
  */
 export function ratioOf(samples, base) {
   const ratios = samples.map((rounds, process) => rounds.map((value, round) => value / base[process][round]))

@@ -14,13 +14,13 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
 
 /**
  * Creates the gate, which makes the requests of one client wait. Its rules:
- * 1. The newest response decides for all calls. Within one window, this is the response with the fewest remaining requests;
+ * 1. One response decides how long all calls wait. Within one window, this is the response with the fewest remaining requests;
  *    otherwise, the response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the
  *    same time, and then a single request goes first.
  * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
  *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
- * 3. A call rejects if its waits would take more than `maxElapsed`. A successful response to any call restarts this time for
- *    each call without a failed attempt. Here, a 429 is no failure.
+ * 3. A call rejects if its waits would take more than `maxElapsed` in total. When any call succeeds, this total restarts
+ *    for each call that has had no error other than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry

@@ -38,7 +38,7 @@ function tokenOf(header: string): string | undefined {
   return header.slice(start)
 }
 
-/** Returns whether a key is valid now: a key store may cache an old key. Databases store `null` for a time that is not set. */
+/** Returns whether a key is valid now: it may come from a cache. Databases store `null` for a time that is not set. */
 function isLive(key: ApiKey, clock: Clock): boolean {
   return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }

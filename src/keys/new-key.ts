@@ -48,7 +48,7 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 
 /**
  * Checks the changes of a key, for use in a key store. Returns the names and values to store; `null` removes a member from the
- * key. Removing `limits` requires `plan`: the stored key is not read, and its plan might be one without limits.
+ * key. To remove `limits`, also give `plan`: the stored key is not read, and its plan may have no limits.
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -84,7 +84,7 @@ function requireLimitsOf(plan: string, plans: readonly string[]): void {
   const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
   if (known.includes(plan)) return
   const advice = `to add a plan, pass plans: [${JSON.stringify(plan)}] to the back end`
-  throw invalidOption('plan', `one of the plans ${known.join(', ')}, or limits on the key (${advice})`, plan)
+  throw invalidOption('plan', `one of the plans ${known.join(', ')}, unless the key has limits (${advice})`, plan)
 }
 
 function isText(value: unknown): value is string {

@@ -209,7 +209,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       examples: nextPageExamples('MToy'),
     },
     Location: {
-      description: 'The path or URL of the animal. Absent after the removal of getPet.',
+      description: 'The path or URL of the animal. Absent once the operation getPet is removed.',
       schema: { type: 'string', format: 'uri-reference' },
       example: `${api}/pets/7`,
     },

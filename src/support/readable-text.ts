@@ -54,7 +54,7 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 function masked(text: string, secrets: readonly string[]): string {
   const withoutAll = (text: string, secrets: readonly string[]) =>
     secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
-  // Mask secrets before decoding, too, because decoding can change them: in `%4` and then the secret `1abc…`, it decodes `%41`.
+  // Mask secrets before decoding, too: in the text `%41abc…` with the secret `1abc…`, decoding `%41` would change the secret.
   const known = withoutAll(text, secrets)
   const plain = decoded(known)
   // Mask tokens last: if a secret follows a token, `TOKEN` may match half of the secret, and the other half would stay.

@@ -200,7 +200,7 @@ describe('a back end that returns an invalid value', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('responds with 500 if the method list returns %s', async (came, page) => {
+  ])('responds with 500 if list of the storage returns %s', async (came, page) => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => reported.push(error) })

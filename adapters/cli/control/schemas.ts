@@ -67,7 +67,7 @@ const status = described(
   'The status that clients get. Default: 503, as if the database were unavailable.',
 )
 const milliseconds = described(integer(1, 600_000), 'How long each call waits.')
-const NO_OPERATION = { error: 'no operation, as faults of keys and quota affect all operations', path: ['operation'] }
+const NO_OPERATION = { error: 'no operation: faults of keys and quota affect all operations', path: ['operation'] }
 
 /** Returns the schema of an object with these members only. */
 function fault<Shape extends z.core.$ZodShape>(shape: Shape) {

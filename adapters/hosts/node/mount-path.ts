@@ -9,8 +9,8 @@ export interface MountedTarget {
 }
 
 /**
- * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router has matched, and this prefix
- * may contain the beginning of the base path: for the base path `/api/v1`, it can be `/shop`, `/shop/api` or `/api`.
+ * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router has matched. For
+ * the base path `/api/v1`, this prefix can be `/shop`, but also `/api` or `/shop/api`, which end with a part of the base path.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const rest = originForm(incoming.url ?? '/')

@@ -226,7 +226,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('D1 limits the counters of anonymous clients, and deletes those of refused clients last', async () => {
+  test('D1 stores a limited number of anonymous counters, and deletes those of refused clients last', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }

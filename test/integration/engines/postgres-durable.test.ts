@@ -20,7 +20,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   let server: PostgresServer
   let pool: Pool
   beforeAll(async () => {
-    // By default, each commit is on disk after about 200 ms, so no test would notice a commit that does not wait for the disk.
+    // By default, PostgreSQL syncs its log about every 200 ms: no test would notice a commit that does not wait for the disk.
     server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
     pool = openPool(server.url)
   })

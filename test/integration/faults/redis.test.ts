@@ -90,7 +90,7 @@ for (const program of REDIS_PROGRAMS) {
         await untilReady()
         await admin.flushall()
         const statuses = async () => {
-          // Each call uses a new pet store, because a pet store remembers refused keys until their window ends.
+          // Open a new pet store each time, because a pet store remembers refused keys until their window ends.
           const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
           const first = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
           return (await Promise.all([...first, addAnimal(petStore, token)])).map(({ status }) => status).sort()

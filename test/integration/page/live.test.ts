@@ -8,7 +8,7 @@ import { SECRET, startSite } from './site.ts'
 const { open, openAt, openWithoutSecret } = useChromium()
 
 describe.skipIf(isMissing)('the request log', () => {
-  test('the log shows the key and the limit of requests by other programs', async () => {
+  test('the log shows requests of other programs, with their key and limit', async () => {
     const { keyStore, url } = await startSite()
     const { token, key } = await keyStore.issue({ plan: 'pro', label: 'front desk' })
     const { page, faults } = await open(url)

@@ -89,7 +89,7 @@ describe('batches', () => {
     expect([inputs(), await first, await dropped, await kept]).toEqual([['a', 'c'], 'A', 'the client left', 'C'])
   })
 
-  test('does not read the signals of calls in the first statement', async () => {
+  test('reads no signal of the calls that the first statement contains', async () => {
     const { call, complete } = heldEngine()
     const signal = vi.fn(() => undefined)
     const context = Object.defineProperty({}, 'signal', { get: signal })

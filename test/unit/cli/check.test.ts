@@ -392,7 +392,7 @@ describe('petstore check', () => {
     },
   )
 
-  test('petstore check accepts 410 from getPet after its removal', async () => {
+  test('petstore check accepts 410 from getPet once the operation is removed', async () => {
     const { failures } = await checkStore(undefined, {}, manualClock(Date.UTC(2030, 11, 5)))
     expect(failures).toEqual([])
   })

@@ -309,7 +309,7 @@ describe('errors', () => {
       '/faults',
       { part: 'quota', action: 'fail', operation: 'createPet' },
       400,
-      /^operation: expected no operation, as faults of keys and quota affect all operations, got "createPet"\./,
+      /^operation: expected no operation: faults of keys and quota affect all operations, got "createPet"\./,
     ],
     [
       'POST',

@@ -45,7 +45,7 @@ test.each([
   [null, 401],
   [undefined, 401],
   [{}, 500],
-])('with %j as the server, toBunHandler responds with %i without an address', async (server, status) => {
+])('if %j is passed as the server, toBunHandler responds with %i', async (server, status) => {
   const seen: unknown[] = []
   const handler = toBunHandler(
     createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),

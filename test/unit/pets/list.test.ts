@@ -302,7 +302,7 @@ describe('pages', () => {
   })
 })
 
-test('links keep the mount path after a publicUrl without a path', async () => {
+test('if publicUrl has no path, links keep the mount path', async () => {
   const { petStore, token } = await withPets(2, { publicUrl: 'https://api.example' })
   const { headers } = await petStore.handle({
     method: 'GET',

@@ -210,7 +210,7 @@ describe('drainDelay', () => {
     expect(await isRefused(url)).toBe(true)
   })
 
-  test('close serves the next request of a keep-alive connection', async () => {
+  test('after close, the next request of an open connection still gets its response', async () => {
     const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
     const { url, authorized, close } = await drain({ storage: { ...memory().storage, list } })
     const connection = await rawConnection(url)
@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('trackConnections keeps one finished response per open connection', async () => {
+test('trackConnections keeps at most one finished response per open connection', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {
