@@ -57,8 +57,8 @@ export default defineConfig((options): Options[] => [
     plugins: [requireInCommonJs],
     dts: options.dts !== false && {
       compilerOptions: { types: ['node'] },
-      // The types are in shared chunks, which TypeScript cannot name when a user's program emits declarations. With this import,
-      // TypeScript names the types of the main entry instead.
+      // When a user's program emits declarations, TypeScript cannot import types from our shared chunks. Because of this import, it
+      // imports them from the main entry instead.
       banner: "import type {} from 'petstore-kit'",
     },
     clean: true,

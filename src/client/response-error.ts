@@ -40,7 +40,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
 }
 
 function withoutCredentials(location: string | null, url: string): string | null {
-  // `URL` would change `\u0041` to `/u0041`, and a key with such escapes would not be masked.
+  // Keep backslashes: `URL` would change `\u0041` to `/u0041`, so a key with such escapes would not be found and masked later.
   if (location === null || location.includes('\\') || !URL.canParse(location, url)) return location
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }

@@ -69,7 +69,7 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   const { plan, limits } = changes
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
   if (plan === undefined && limits === null)
-    throw invalidOption('plan', 'a plan, which is required to remove limits', plan)
+    throw invalidOption('plan', 'a plan, because a key without its own limits needs one', plan)
   return givenMembers(changes)
 }
 

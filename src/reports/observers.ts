@@ -99,7 +99,7 @@ function textOf(error: unknown): string {
   return [head, ...lines].join('\n    ')
 }
 
-/** Calls `onError`, with the cause of a {@link PortFault}. If `onError` throws or rejects, logs both errors. */
+/** Calls `onError` with the error, or with the cause of a {@link PortFault}. If `onError` fails, logs both errors. */
 export function reportFault(error: unknown, { onError }: Observers, about: ErrorReport): void {
   const fault = isPortFault(error) ? error.cause : error
   const { method, target, operation, keyId } = about

@@ -40,7 +40,7 @@ export interface Database {
 }
 
 const EMPTY: State = { rows: new Set(), ids: '1 f', era: 0 }
-/** An outcome may depend on the sequence of the ids and on advisory locks of other transactions, not only on tables. */
+/** Besides tables, an outcome may depend on the SQL sequence of the ids and on advisory locks of other transactions. */
 const [IDS, HELD] = ['pet_ids', 'held']
 /** The maximum number of outcomes in the cache. It limits the memory of a long simulation. */
 const REMEMBERED = 30_000

@@ -12,9 +12,9 @@ const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 
 /**
- * Deletes old rows in the background: the commit does not wait for the disk or a standby. If the application has already written
- * in this transaction, deletes nothing, because the commit of the application's data must wait for the disk. `SKIP LOCKED`:
- * another process may be deleting the same rows.
+ * Deletes old rows. The commit is asynchronous: it does not wait for the disk or a standby. If the application has already
+ * written in this transaction, deletes nothing, because the commit of the application's data must wait for the disk.
+ * `SKIP LOCKED`: another process may be deleting the same rows.
  */
 function prune(table: string, condition: string, order: string, limit = PRUNED_AT_ONCE): string {
   return `DELETE FROM ${table}

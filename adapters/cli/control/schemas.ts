@@ -44,7 +44,7 @@ export const clockBody = z.union(
 )
 export const clockState = z.object({
   now: writtenInstant,
-  running: described(z.boolean(), 'Whether the clock runs with the real time.'),
+  running: described(z.boolean(), 'Whether the clock moves on as real time passes. Otherwise, it stands still.'),
 })
 
 const oneOf = <Name extends string>(names: readonly Name[]) => z.enum(names, `one of ${names.join(', ')}`)

@@ -93,7 +93,7 @@ function malformed(why: string): PetStoreError {
 /**
  * Returns the depth of a JSON text, the number of members in its objects, and an estimate of its number of values (the number of
  * commas, arrays and objects). The depth must be checked before parsing: the parser is recursive and would exceed the stack. If
- * the parsed value has fewer members than the text, a name is repeated: the parser accepts this if both values are equal.
+ * the parsed value has fewer members than the text, a name is repeated. The parser rejects this only if the values differ.
  */
 function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0

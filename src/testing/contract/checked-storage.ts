@@ -129,7 +129,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const check = (holds: boolean, part: Partial<PetQuery>, what: string, expected: string) =>
       steps.check(holds, `list(${show(part)}) returned ${what}`, expected, shown)
     const wrong = page.findIndex((pet: Pet) => typeof pet?.id !== 'bigint')
-    check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
+    check(wrong < 0, query, `${show(page[wrong])}: the id of an animal must be a bigint`, 'animals with ids such as 1n')
     page.forEach((pet, i) => {
       const name = showPet(pet)
       const place = pet.id === after ? 'after is exclusive' : 'list must return only ids above `after`'

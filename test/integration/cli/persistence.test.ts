@@ -293,7 +293,7 @@ describe('petstore keys', () => {
       (await runCommand(['keys', 'update', id, '--data', data, ...flags])).stderr
     expect(await update(id)).toMatch(/^petstore: expected a change, such as --plan pro/)
     expect(await update(id, '--no-limits')).toBe(
-      'petstore: --plan: expected a plan, which is required to remove limits\n',
+      'petstore: --plan: expected a plan, because a key without its own limits needs one\n',
     )
     expect(await update(id, '--no-label')).toBe(`petstore: the key ${id} is already revoked\n`)
     expect(await update('key_0', '--no-label')).toBe('petstore: there is no key key_0\n')

@@ -23,7 +23,7 @@ const runtimeSetImmediate = setImmediate
 const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
 describe('batches', () => {
-  test('sends the calls of one turn in one statement', async () => {
+  test('sends the calls of one turn of the event loop in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     const results = Promise.all(['a', 'b'].map((input) => call(input)))
     await settle()

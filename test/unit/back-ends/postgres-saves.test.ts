@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Connection } from '../../../adapters/back-ends/postgres/connection.ts'
 import { postgresSaves } from '../../../adapters/back-ends/postgres/saves.ts'
 
-/** Simulates a PostgreSQL server whose current run is `current.run`. `sent` lists each statement as `run:id`. */
+/** Simulates a PostgreSQL server, which gets a new `run` after a crash. `sent` lists each statement as `run:id`. */
 function start(current: { run: string; fails?: boolean }) {
   const sent: string[] = []
   const queryPatiently = async (_text: string, [run, id]: unknown[] = []) => {

@@ -25,7 +25,7 @@ const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: fal
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 
-test.each([0, 3_600_000])('remembered refusals change no count if the quota clock is %i ms ahead', async (ahead) => {
+test.each([0, 3_600_000])('remembered refusals state equal counts if the quota clock is %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
     isDown: fc.boolean(),
