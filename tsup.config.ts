@@ -57,7 +57,7 @@ export default defineConfig((options): Options[] => [
     plugins: [requireInCommonJs],
     dts: options.dts !== false && {
       compilerOptions: { types: ['node'] },
-      // When a user's program emits declarations, TypeScript cannot import types from our shared chunks. Because of this import, it
+      // When a user's program emits declarations, TypeScript cannot import types from our shared chunks. With this import, it
       // imports them from the main entry instead.
       banner: "import type {} from 'petstore-kit'",
     },

@@ -84,7 +84,7 @@ function guard<Input, T>(
   }
 }
 
-/** Wraps a `PetStoreError` of a port, because its `code` could cause a 4xx. Only `service_unavailable` is a port's to throw. */
+/** Wraps a `PetStoreError` of a port, because its `code` could cause a 4xx. A port may throw only `service_unavailable`. */
 function toPortFault(error: unknown): unknown {
   const code = codeOf(error)
   return code === undefined || code === 'service_unavailable' ? error : new PortFault(undefined, { cause: error })

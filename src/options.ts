@@ -61,8 +61,8 @@ export interface PetStoreOptions {
   /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
   /**
-   * The response while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served
-   * uncounted: each waits at most one second for the quota store, which gets no call for one second after a failure.
+   * The response while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served without
+   * a count. Then each waits at most one second for the quota store, which gets no call for one second after a failure.
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined

@@ -8,7 +8,7 @@ export const CLOSE_TIMEOUT = 10_000
 /** How long the back end may take to close, in milliseconds. Connections to an engine that hangs never close. */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
-/** For so many milliseconds, `/ready` responds with 503 before the server closes, so that a load balancer notices the 503. */
+/** The milliseconds for which `/ready` responds with 503 before the server closes: a load balancer must notice the 503. */
 const DRAIN_DELAY = 5_000
 
 /** At a terminal, or with a store in memory, no other server takes over the requests, so there is no delay. */

@@ -1,4 +1,4 @@
-// Measures a store in memory with a number of animals: bytes per animal beyond its name, and the time that `handle` takes for a list.
+// Measures a store in memory with a number of animals: bytes per animal beyond its name, and the time that a list takes.
 import { importKit, LIMITS, pet, STATUSES } from '../contestants/fixtures.mjs'
 import { toHandle } from '../contestants/requests.mjs'
 import { bestTimes, heapBytes } from './measure.mjs'

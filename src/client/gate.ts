@@ -19,8 +19,8 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
  *    same time, and then a single request goes first.
  * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
  *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
- * 3. A call rejects if its waits would take more than `maxElapsed` in total. When any call succeeds, this total restarts
- *    for each call that has had no error other than 429.
+ * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds, this time starts again for
+ *    each call that has had no error other than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry

@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 
-/** In milliseconds. A window that ends further ahead shows that the clocks differ: then the client waits only after a 429. */
+/** In milliseconds. If a window ends later, it is a day, or the clocks differ: then the client waits only after a 429. */
 const MAX_RESET = 60_000
 
 /** The rate limit after a response without rate-limit headers. It belongs to no known window, because `resetsAt` is NaN. */

@@ -116,7 +116,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
       return await call()
     } finally {
       for (const [token, { result }] of known.entries()) if (result.id === id) known.delete(token)
-      // Tokens of expired keys are cached as unknown, but may be valid now. Look-ups in progress may return the old key.
+      // Some stores return nothing for an expired key, which may be valid now. Look-ups in progress may return the old key.
       others.clear()
     }
   }

@@ -212,7 +212,7 @@ function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
   const { plan = 'free', plans } = options
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
-    throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')} or of the option plans`, plan)
+    throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; add others in option plans`, plan)
 }
 
 /** Returns the animals of the option `pets`, with their defaults. Throws for an invalid animal. */

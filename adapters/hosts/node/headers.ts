@@ -26,7 +26,7 @@ export function currentHeader(
   const value = headers?.[name]
   const current = typeof value === 'object' ? value.join(', ') : value
   if (current === sent) return sent
-  // Of some headers, Node's `headers` has only the first sent value. So if `current` is this value, nobody has changed it.
+  // Node's `headers` has only the first value of some headers. So if `current` is this value, nobody has changed it.
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === current ? sent : current
 }

@@ -9,8 +9,8 @@ export interface MountedTarget {
 }
 
 /**
- * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router has matched. For
- * the base path `/api/v1`, this prefix can be `/shop`, but also `/api` or `/shop/api`, which end with a part of the base path.
+ * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router has matched. For the
+ * base path `/api/v1`, this prefix can be `/shop`, but also `/api` or `/shop/api`, which end with a part of the base path.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const rest = originForm(incoming.url ?? '/')
