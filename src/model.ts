@@ -2,14 +2,7 @@ export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
 export function isInt64(value: bigint): boolean {
-  return value >= INT64_MIN && value <= INT64_MAX
-}
-
-/** Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each id has only one text. */
-export function parseInt64(text: string): bigint | undefined {
-  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
-  const value = BigInt(text)
-  return isInt64(value) ? value : undefined
+  return BigInt.asIntN(64, value) === value
 }
 
 /** The values of an animal's `status`, in the order of docs/interface.md, section 3. */
@@ -17,10 +10,6 @@ export const petStatuses = ['available', 'pending', 'sold'] as const
 
 /** The availability of an animal. */
 export type PetStatus = (typeof petStatuses)[number]
-
-export function isPetStatus(value: unknown): value is PetStatus {
-  return petStatuses.includes(value as PetStatus)
-}
 
 /** The largest number of animals on a page. */
 export const MAX_LIMIT = 100
@@ -39,22 +28,6 @@ export interface NewPet {
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint
-}
-
-/** Returns whether a value is an animal. Its ids may also be safe integers, as storages in plain JavaScript return them. */
-export function isPet(value: unknown): value is Pet {
-  const { id, name, categoryId, status } = Object(value) as Partial<Pet>
-  const rules = {
-    id: isInteger(id),
-    name: typeof name === 'string',
-    categoryId: isInteger(categoryId),
-    status: status === undefined || isPetStatus(status),
-  } satisfies Record<keyof Pet, boolean>
-  return Object.values(rules).every(Boolean)
-}
-
-function isInteger(value: unknown): boolean {
-  return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
 /** The rate limits of a plan or a key. */

@@ -1,11 +1,11 @@
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import { linkBaseOf } from './http/link-base.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
-import { newPetRules } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
+import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
 import {
   checkOptions,
   clockRule,
@@ -50,7 +50,7 @@ export interface PetStoreOptions {
   readonly ban?: Partial<BanRule> | false | undefined
   /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */
   readonly defaultStatus?: PetStatus | null | undefined
-  /** The longest name of an animal, in UTF-16 code units. @default 1000 */
+  /** The longest name of an animal, in characters: Unicode code points, so an emoji such as 🐕 is one character. @default 1000 */
   readonly maxNameLength?: number | undefined
   /** The largest body, in bytes. @default 65536 */
   readonly bodyLimit?: number | undefined
@@ -127,8 +127,6 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
 /** Members of a back end that are no options, but that a caller passes with `createPetStore({ ...backEnd })`. */
 const COMPANIONS = ['migrate', 'close']
 
-export const DEFAULT_MAX_NAME_LENGTH = 1_000
-
 /** How long a request waits for the quota store with `onQuotaFailure: 'allow'`, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
@@ -136,7 +134,7 @@ const ALLOW_TIMEOUT = 1_000
 export function resolveOptions(options: PetStoreOptions) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
-  const { maxNameLength = DEFAULT_MAX_NAME_LENGTH } = options
+  const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = 'available' } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
   return {
@@ -155,9 +153,9 @@ export function resolveOptions(options: PetStoreOptions) {
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? 65_536,
-    newPet: newPetRules(maxNameLength),
+    newPet: newPet({ maxNameLength, defaultStatus }),
     maxNameLength,
-    defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
+    defaultStatus,
   } as const
 }
 

@@ -1,6 +1,8 @@
+import type * as z from 'zod/mini'
 import { isPetStoreError, PetStoreError } from '../errors.ts'
-import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
+import { MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
+import { pet, pets as petArray } from '../schemas/pet.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { linkTarget } from './link-target.ts'
@@ -97,8 +99,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     if (cursor !== undefined) query.set('cursor', cursor)
     const path = query.size > 0 ? `/pets?${query}` : '/pets'
     const received = await send({ method: 'GET', path, signal })
-    const isPets = (value: unknown): value is Pet[] => Array.isArray(value) && value.every(isPet)
-    return { pets: parseBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
+    return { pets: parseBody(received, 'an array of animals', petArray), next: readNextCursor(received) }
   }
 
   async function* pets({ status, pageSize = MAX_LIMIT, signal }: PetsOptions = {}) {
@@ -129,14 +130,14 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
       const key = { idempotencyKey, isRandomKey: chosen === undefined }
       try {
-        return parseBody(await send({ method: 'POST', path: '/pets', body, ...key, signal }), 'an animal', isPet)
+        return parseBody(await send({ method: 'POST', path: '/pets', body, ...key, signal }), 'an animal', pet)
       } catch (error) {
         throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
       }
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
-      return parseBody(await send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
+      return parseBody(await send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', pet)
     },
     get rateLimit() {
       return lastRateLimit()
@@ -154,11 +155,12 @@ function isIdempotencyKey(value: unknown): boolean {
   return typeof value === 'string' && /^[ -~]{1,255}$/.test(value)
 }
 
-function parseBody<T>(response: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
+function parseBody<T>(response: ClientResponse, what: string, schema: z.ZodMiniType<T>): T {
   const value = parseJsonIfValid(response.body)
   if (value === undefined) throw unexpectedResponse(response, 'JSON')
-  if (!isValid(value)) throw unexpectedResponse(response, what)
-  return value
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw unexpectedResponse(response, what)
+  return parsed.data
 }
 
 /** The longest `Link` header that is read, in characters: Node's limit for all headers of a response. */

@@ -1,4 +1,5 @@
-import { JsonNumber, readJson } from '../pets/json/read.ts'
+import { readJson } from '../pets/json/read.ts'
+import { JsonNumber } from '../support/json-number.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,9 +1,9 @@
 import { MAX_LIMIT, type NewPet, type Pet, type PlanLimits, petStatuses } from '../model.ts'
 import { type PetStoreOptions, resolveOptions, storeRules } from '../options.ts'
-import { NAME } from '../pets/animal.ts'
 import { DEPRECATION, SUNSET } from '../pets/get.ts'
 import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
-import { DEFAULT_LIMIT } from '../pets/list.ts'
+import { NAME } from '../schemas/pet.ts'
+import { DEFAULT_LIMIT } from '../schemas/query.ts'
 import { checkOptions } from '../support/option-rules.ts'
 import {
   banText,

@@ -1,15 +1,15 @@
 import type { ApiRequest } from '../http/request.ts'
 import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.ts'
-import { parseInt64 } from '../model.ts'
 import type { MaybePromise, PetStorage } from '../ports.ts'
+import { petId } from '../schemas/pet.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { writePet } from './json/write.ts'
 
 /** `GET /pets/{petId}`, deprecated: returns one animal. */
-export function getPet(storage: PetStorage, request: ApiRequest, petId: string): MaybePromise<OwnResponse> {
-  const id = parseInt64(petId)
-  if (id === undefined) return errorResponse('pet_not_found')
-  return andThen(storage.get(id, request), (pet) =>
+export function getPet(storage: PetStorage, request: ApiRequest, idText: string): MaybePromise<OwnResponse> {
+  const id = petId.safeParse(idText)
+  if (!id.success) return errorResponse('pet_not_found')
+  return andThen(storage.get(id.data, request), (pet) =>
     pet == null ? errorResponse('pet_not_found') : jsonResponse(200, writePet(pet)),
   )
 }

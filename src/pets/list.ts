@@ -2,12 +2,13 @@ import { PetStoreError } from '../errors.ts'
 import type { LinkBase } from '../http/link-base.ts'
 import type { ApiRequest, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
-import { MAX_LIMIT, type Pet, type PetStatus, parseInt64 } from '../model.ts'
+import type { Pet } from '../model.ts'
 import type { MaybePromise, PetQuery, PetStorage } from '../ports.ts'
+import { encodeCursor } from '../schemas/cursor.ts'
+import { problemText } from '../schemas/expected.ts'
+import { pageParameters, petQuery } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import type { OptionRules } from '../support/option-rules.ts'
-import { problemsOf, statusRule } from './animal.ts'
 import { writePets } from './json/write.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
@@ -27,21 +28,8 @@ export function listPets(
   })
 }
 
-export const DEFAULT_LIMIT = 20
 /** The most parameters that a query may have, including unknown ones: reading very many would take much time. */
 const MAX_PARAMETERS = 100
-
-const QUERY_RULES: OptionRules<'limit' | 'status' | 'cursor'> = {
-  limit: {
-    expected: `a whole number from 1 to ${MAX_LIMIT}`,
-    check: (value) => typeof value === 'string' && /^[1-9]\d*$/.test(value) && Number(value) <= MAX_LIMIT,
-  },
-  status: statusRule,
-  cursor: {
-    expected: 'a cursor from an earlier page',
-    check: (value) => value === undefined || decodeCursor(value) !== undefined,
-  },
-}
 
 export interface PageQuery extends PetQuery {
   /** The parameters to repeat in the link to the next page, such as `limit=5&`. */
@@ -50,29 +38,26 @@ export interface PageQuery extends PetQuery {
   readonly cacheKey: string
 }
 
-type Parameters = Partial<Record<keyof typeof QUERY_RULES, string | readonly string[] | undefined>>
+/** The values of the known parameters. A repeated parameter has an array, which the schema rejects. */
+type Parameters = { [Name in keyof typeof pageParameters]?: string | readonly string[] | undefined }
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PageQuery {
-  const input = readParameters(query)
-  const { limit = String(DEFAULT_LIMIT), status, cursor } = input
-  const after = cursor === undefined ? undefined : decodeCursor(cursor)
-  const isRead = cursor === undefined || after !== undefined
-  if (!QUERY_RULES.limit.check(limit) || !QUERY_RULES.status.check(status) || !isRead) {
-    const problems = problemsOf(QUERY_RULES, { limit, status, cursor }, describeParameter)
-    throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems}.`)
-  }
-  const kept = (input.limit ? `limit=${limit}&` : '') + (status ? `status=${status}&` : '')
-  return { limit: Number(limit), status: status as PetStatus | undefined, after, kept, cacheKey: kept + (cursor ?? '') }
+  const sent = readParameters(query)
+  const parsed = petQuery.safeParse(sent)
+  if (!parsed.success)
+    throw new PetStoreError('invalid_parameter', `The query is not valid: ${problemText(parsed.error)}.`)
+  const { limit, after, status } = parsed.data
+  const kept = (sent.limit === undefined ? '' : `limit=${limit}&`) + (status === undefined ? '' : `status=${status}&`)
+  return { limit, after, status, kept, cacheKey: kept + (sent.cursor ?? '') }
 }
 
 /** Matches most queries, also those of our links. For these, it takes a quarter of the time of `URLSearchParams`. */
 const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
 
-/** Returns the known parameters. A repeated parameter becomes an array, which `QUERY_RULES` rejects. */
 function readParameters(query: string): Parameters {
   const ordinary = ORDINARY_QUERY.exec(query)
   if (ordinary) return { limit: ordinary[1], status: ordinary[2], cursor: ordinary[3] }
@@ -83,12 +68,8 @@ function readParameters(query: string): Parameters {
   const input: Record<string, string | readonly string[]> = {}
   // `URLSearchParams` removes one leading `?`, so add one: the query of `/pets??limit=5` itself begins with a `?`.
   for (const [name, value] of new URLSearchParams(`?${query}`))
-    if (Object.hasOwn(QUERY_RULES, name)) input[name] = name in input ? [input[name] ?? [], value].flat() : value
+    if (Object.hasOwn(pageParameters, name)) input[name] = name in input ? [input[name] ?? [], value].flat() : value
   return input
-}
-
-function describeParameter(value: unknown): string {
-  return Array.isArray(value) ? `${value.length} values` : describeValue(value)
 }
 
 interface WrittenPage {
@@ -140,24 +121,4 @@ function isPlainAndFrozen(pet: Pet): boolean {
 
 function nextPageHeaders(url: string, kept: string, cursor: string): string[] {
   return ['Link', `<${url}?${kept}cursor=${cursor}>; rel="next"`, 'X-Next-Cursor', cursor]
-}
-
-/** The version of the cursor format, at the start of each cursor. A later format can have another number. */
-const VERSION = '1'
-
-/** Returns the cursor for the animals after this id: Base64 of `1:7`, whose characters need no escapes in a URL. */
-export function encodeCursor(after: bigint): string {
-  return btoa(`${VERSION}:${after}`).replaceAll('=', '')
-}
-
-/** Returns the id in a cursor, or `undefined` for any value that {@link encodeCursor} does not return. */
-export function decodeCursor(cursor: unknown): bigint | undefined {
-  try {
-    const after = parseInt64(atob(String(cursor)).slice(VERSION.length + 1))
-    // Encode the id again: the result differs if the cursor has another version, separator or padding.
-    if (after !== undefined && encodeCursor(after) === cursor) return after
-  } catch {
-    // The text is not Base64.
-  }
-  return undefined
 }

@@ -1,3 +1,5 @@
+import { JsonNumber } from './json-number.ts'
+
 const MAX_LENGTH = 40
 
 /** Describes a value in a few words, for an error message. */
@@ -7,6 +9,7 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`
   if (typeof value === 'string') return `the string ${JSON.stringify(shorten(value))}`
   if (Array.isArray(value)) return 'an array'
+  if (value instanceof JsonNumber) return `the number ${shorten(value.text)}`
   if (typeof value === 'object') return value instanceof Promise ? 'a promise' : 'an object'
   return `a ${typeof value}`
 }

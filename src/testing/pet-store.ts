@@ -3,10 +3,11 @@ import { linkBaseOf } from '../http/link-base.ts'
 import { type ApiRequest, isBelow, pathOf } from '../http/request.ts'
 import { isToken68, newToken } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
-import { isInt64, isPet, type NewPet } from '../model.ts'
+import type { NewPet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { pet } from '../schemas/pet.ts'
 import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -219,8 +220,8 @@ function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
 function firstPets({ pets = [], defaultStatus = 'available' }: TestPetStoreOptions<Clock>): readonly NewPet[] {
   return pets.map((value, index) => {
     const { name, categoryId = 1n, status = defaultStatus ?? undefined } = Object(value) as SeedPet
-    const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>
-    if (isPet({ ...pet, id: 1n }) && typeof categoryId === 'bigint' && isInt64(categoryId)) return pet
+    const given = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>
+    if (pet.safeParse({ ...given, id: 1n }).success) return given
     throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', value)
   })
 }

@@ -40,6 +40,7 @@ const layers = [
   'pets',
   'reports',
   'http',
+  'schemas',
   'support',
   'ports.ts',
   'model.ts',
@@ -76,6 +77,7 @@ describe('the folders', () => {
       'itty-router/IttyRouter',
       'lru-cache',
       'lossless-json',
+      'zod/mini',
       'fast-check',
       '@mswjs/interceptors/fetch',
     ])

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
-import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { newPetRules, parseNewPet } from '../../../src/pets/animal.ts'
+import { parseNewPet } from '../../../src/pets/new-pet.ts'
+import { newPet } from '../../../src/schemas/pet.ts'
 import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
@@ -129,10 +129,10 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
     run(double, { exactBody }) {
       const body = exactBody as { pets: readonly unknown[] } | { count: bigint }
-      const newPet = newPetRules(DEFAULT_MAX_NAME_LENGTH)
+      const schema = newPet()
       const pets =
         'pets' in body
-          ? body.pets.map((pet) => parseNewPet(newPet, pet))
+          ? body.pets.map((pet) => parseNewPet(schema, pet))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
       const { storage } = double.ports()
       return Promise.all(pets.map(async (pet) => storage.create({ ...pet, status: pet.status ?? 'available' })))

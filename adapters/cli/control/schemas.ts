@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { operationNames } from '../../../src/http/routes.ts'
 import { type NewPet, petStatuses } from '../../../src/model.ts'
-import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { NAME } from '../../../src/pets/animal.ts'
+import { DEFAULT_MAX_NAME_LENGTH, petName } from '../../../src/schemas/pet.ts'
 import { isTime } from '../../../src/support/time.ts'
 
 export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input') {
@@ -120,7 +119,7 @@ export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
 const petMembers = {
-  name: z.string().check(z.meta({ maxLength: DEFAULT_MAX_NAME_LENGTH, pattern: NAME.source })),
+  name: petName(DEFAULT_MAX_NAME_LENGTH),
   categoryId: z.bigint(),
   status: z.optional(z.enum(petStatuses)),
 } satisfies Record<keyof NewPet, z.ZodMiniType>

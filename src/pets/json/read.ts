@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
 import { PetStoreError } from '../../errors.ts'
 import { isInt64 } from '../../model.ts'
-import { describeValue, shorten } from '../../support/describe-value.ts'
+import { JsonNumber } from '../../support/json-number.ts'
 import { readableText } from '../../support/readable-text.ts'
 
 const MAX_DEPTH = 256
@@ -9,18 +9,6 @@ const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const decoder = new TextDecoder('utf-8', { fatal: true })
-
-/** The text of a JSON number that is not an int64. */
-export class JsonNumber {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-export function describeJson(value: unknown): string {
-  return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describeValue(value)
-}
 
 /** Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}. @throws {PetStoreError} `malformed_json` */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../model.ts'
-import { isName } from '../../pets/animal.ts'
+import { petName } from '../../schemas/pet.ts'
 import type { FastCheck } from './runner.ts'
 
 export const REX = { name: 'Rex', categoryId: 1n } as const
@@ -34,10 +34,12 @@ export function int64s(fc: FastCheck): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...near), fc.bigInt({ min: INT64_MIN, max: INT64_MAX }))
 }
 
+const anyName = petName(Number.POSITIVE_INFINITY)
+
 export function newPets(fc: FastCheck): Arbitrary<NewPet> {
   return fc.record(
     {
-      name: texts(fc).filter((text) => isName(text, Number.POSITIVE_INFINITY)),
+      name: texts(fc).filter((text) => anyName.safeParse(text).success),
       categoryId: int64s(fc),
       status: fc.constantFrom(...petStatuses),
     } satisfies Record<keyof NewPet, Arbitrary<unknown>>,

@@ -1,5 +1,7 @@
 import { type ErrorCode, errorTable } from '../../errors.ts'
-import { isPet, type Pet, petStatuses } from '../../model.ts'
+import type { Pet } from '../../model.ts'
+import { problemText } from '../../schemas/expected.ts'
+import { pet } from '../../schemas/pet.ts'
 import { same, show } from '../contract/report.ts'
 import type { ContractResponse } from './client.ts'
 
@@ -50,10 +52,9 @@ export function expectHeaders({ name, headers }: ContractResponse, expected: Rec
 export function expectPet(response: ContractResponse, status: number): Pet {
   expectJson(response, status)
   const { json, name } = response
-  if (isPet(json)) return json
-  const statuses = petStatuses.join(', ')
-  const expected = `an animal with the integers id and categoryId, the string name, and no status or one of ${statuses}`
-  throw new Error(`${name}: expected ${expected}, got ${show(json)}`)
+  const parsed = pet.safeParse(json)
+  if (parsed.success) return parsed.data
+  throw new Error(`${name}: expected an animal, got ${show(json)}: ${problemText(parsed.error)}`)
 }
 
 export function expectPets(response: ContractResponse): readonly Pet[] {

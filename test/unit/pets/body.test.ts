@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { petStatuses } from '../../../src/index.ts'
-import { newPetRules, parseNewPet } from '../../../src/pets/animal.ts'
+import { parseNewPet } from '../../../src/pets/new-pet.ts'
+import { newPet } from '../../../src/schemas/pet.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
@@ -28,7 +29,7 @@ describe('createPet', () => {
     )
   })
 
-  test.each(Object.keys(newPetRules(1)))('rejects an animal whose member %s is an array', async (member) => {
+  test.each(fields)('rejects an animal whose member %s is an array', async (member) => {
     const { add } = await startApi()
     const { status, message } = await add(JSON.stringify({ name: 'Rex', categoryId: 1, [member]: [] }))
     expect(status).toBe(400)
@@ -74,7 +75,7 @@ describe('createPet', () => {
     const body = fc.record({ name: maybe(text), categoryId: maybe(int64), status: maybe(status) })
     const isAccepted = (value: unknown) => {
       try {
-        parseNewPet(newPetRules(5), value)
+        parseNewPet(newPet({ maxNameLength: 5 }), value)
         return true
       } catch {
         return false
@@ -83,7 +84,7 @@ describe('createPet', () => {
     fc.assert(
       fc.property(body, (value) => {
         const { name, categoryId, status } = value
-        const isName = typeof name === 'string' && name.length <= 5 && name.isWellFormed() && !name.includes('\0')
+        const isName = typeof name === 'string' && [...name].length <= 5 && name.isWellFormed() && !name.includes('\0')
         const isValid =
           isName &&
           /[^ \x85]/.test(name.trim()) &&
@@ -198,6 +199,16 @@ describe('rejected bodies', () => {
         'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
         'status: expected one of available, pending, sold, got the string "lost".',
     )
+  })
+
+  test('counts the characters of a name as code points', async () => {
+    const { add } = await startApi()
+    const named = (name: string) => JSON.stringify({ name, categoryId: 1 })
+    expect((await add(named('🐕'.repeat(1_000)))).status).toBe(201)
+    expect((await add(named('🐕'.repeat(1_001)))).message).toContain(
+      'name: expected a string of at most 1000 characters',
+    )
+    expect((await add(named(`${'🐕'.repeat(999)}ab`))).status).toBe(400)
   })
 
   test('the message describes a body that is no object', async () => {

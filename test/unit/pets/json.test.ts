@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import { describe, expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
-import { JsonNumber, parseExactly, parsePlain, readJson } from '../../../src/pets/json/read.ts'
+import { parseExactly, parsePlain, readJson } from '../../../src/pets/json/read.ts'
 import { joinPets, stringifyPets } from '../../../src/pets/json/write.ts'
+import { JsonNumber } from '../../../src/support/json-number.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text))

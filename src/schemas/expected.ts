@@ -1,0 +1,54 @@
+import type * as z from 'zod/mini'
+import { describeValue } from '../support/describe-value.ts'
+
+/** The error text of a schema, as zod takes it. */
+export interface Expectation {
+  /** Returns what was expected, and what was received. */
+  readonly error: (issue: { readonly input?: unknown }) => string
+}
+
+/**
+ * Returns the error text of a schema. Every schema needs one: zod's own texts are not part of the bundle.
+ * @param expected - a valid value in words, such as `a whole number from 1 to 100`
+ */
+export function expecting(expected: string, describe = describeValue): Expectation {
+  return { error: ({ input }) => `expected ${expected}, got ${describe(input)}` }
+}
+
+/** The schema of each member of `T`. The compiler requires that both have the same members, with types that fit. */
+export type Shape<T> = { readonly [Name in keyof T]-?: z.ZodMiniType<T[Name]> }
+
+/** One problem of a value: the path of the wrong member, such as `cors.origins[1]`, and what is wrong with the member. */
+export interface Problem {
+  /** The names of the members that lead to the wrong member; empty if the value itself is wrong. */
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Returns every problem that zod has found, the first member of the schema first. */
+export function problemsOf({ issues }: z.core.$ZodError): Problem[] {
+  return issues.flatMap((issue) => innerProblems(issue, []))
+}
+
+/** If a value has the form of one alternative of a union, only the problems inside of this alternative are of interest. */
+function innerProblems(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): Problem[] {
+  const path = [...before, ...issue.path]
+  const alternatives = issue.code === 'invalid_union' ? issue.errors : []
+  const meant = alternatives.find((issues) => issues.every((inner) => inner.path.length > 0))
+  return meant ? meant.flatMap((inner) => innerProblems(inner, path)) : [{ path, message: issue.message }]
+}
+
+/** Returns a path as programs write it: `plans.gold.perDay`, `pets[0].name`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+/** Returns the problems as one text: `limit: expected …, got …; status: expected …, got …`. */
+export function problemText(error: z.core.$ZodError): string {
+  return problemsOf(error)
+    .map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`))
+    .join('; ')
+}

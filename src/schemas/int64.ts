@@ -1,0 +1,15 @@
+import * as z from 'zod/mini'
+import { isInt64 } from '../model.ts'
+import { expecting } from './expected.ts'
+
+/** Returns a schema of an int64 as a `bigint`, because a number would be rounded above 2^53. */
+export function int64() {
+  return z.int64(expecting('an integer from -2^63 to 2^63-1'))
+}
+
+/** Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each id has only one text. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  const value = BigInt(text)
+  return isInt64(value) ? value : undefined
+}

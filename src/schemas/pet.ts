@@ -1,0 +1,64 @@
+import * as z from 'zod/mini'
+import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
+import { expecting, type Shape } from './expected.ts'
+import { int64, parseInt64 } from './int64.ts'
+import { maxCharacters, textFor } from './text.ts'
+
+/**
+ * Matches text with a character that is not white space, and without U+0000, which some databases cannot store. `\s` lacks `\x85`,
+ * which Unicode calls white space. The pattern has no `\u` escapes: it is in the OpenAPI document, and Go does not support them.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
+export const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
+
+export const DEFAULT_MAX_NAME_LENGTH = 1_000
+
+/** @param maxLength - in characters (Unicode code points) */
+export function petName(maxLength: number) {
+  const expected = expecting(
+    `a string of at most ${maxLength} characters, at least one of them not white space, without U+0000 and lone surrogates`,
+  )
+  return z.string(expected).check(
+    maxCharacters(maxLength, expected),
+    z.regex(NAME, { ...expected, abort: true }),
+    // Some databases cannot store lone surrogates.
+    z.refine((name) => name.isWellFormed(), expected),
+  )
+}
+
+export function petStatus(expectingText = expecting) {
+  return z.enum(petStatuses, expectingText(`one of ${petStatuses.join(', ')}`))
+}
+
+export interface NewPetRules {
+  /** The longest name, in characters (Unicode code points). @default 1000 */
+  readonly maxNameLength?: number | undefined
+  /** The status of an animal without one; `null` for no status. @default null */
+  readonly defaultStatus?: PetStatus | null | undefined
+}
+
+/** Returns the schema of an animal to add. Other members are ignored. */
+export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = null }: NewPetRules = {}) {
+  const shape = {
+    name: petName(maxNameLength),
+    categoryId: int64(),
+    status: defaultStatus === null ? z.optional(petStatus()) : z._default(petStatus(), defaultStatus),
+  } satisfies Shape<NewPet>
+  return z.object(shape, expecting('an object with name and categoryId'))
+}
+
+/** An animal with its id. Keeps other members: a later version of the service may add some. */
+export const pet = z.looseObject(
+  {
+    id: int64(),
+    name: z.string(expecting('a string')),
+    categoryId: int64(),
+    status: z.optional(petStatus()),
+  } satisfies Shape<Pet>,
+  expecting('an animal with id, name and categoryId'),
+)
+
+export const pets = z.array(pet, expecting('an array of animals'))
+
+/** The id of an animal in a path, as text. */
+export const petId = textFor(parseInt64, expecting('the id of an animal'))

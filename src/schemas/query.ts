@@ -1,0 +1,38 @@
+import * as z from 'zod/mini'
+import { MAX_LIMIT } from '../model.ts'
+import type { PetQuery } from '../ports.ts'
+import { describeValue } from '../support/describe-value.ts'
+import { decodeCursor } from './cursor.ts'
+import { expecting } from './expected.ts'
+import { petStatus } from './pet.ts'
+import { textFor } from './text.ts'
+
+export const DEFAULT_LIMIT = 20
+
+/** Returns the error text of a parameter, which is always text. A parameter that was sent twice is an array. */
+function expectingParameter(expected: string) {
+  return expecting(expected, (value) =>
+    Array.isArray(value) ? `${value.length} values` : describeValue(value === undefined ? value : String(value)),
+  )
+}
+
+const limitError = expectingParameter(`a whole number from 1 to ${MAX_LIMIT}`)
+/** A number of animals. It has at most 15 digits, so that it is exact. */
+export const limit = z.int(limitError).check(z.minimum(1, limitError), z.maximum(MAX_LIMIT, limitError))
+const limitText = z.pipe(
+  textFor((text) => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined), limitError),
+  limit,
+)
+
+/** The parameters of a list, by their names in the URL. */
+export const pageParameters = {
+  limit: z._default(limitText, DEFAULT_LIMIT),
+  status: z.optional(petStatus(expectingParameter)),
+  cursor: z.optional(textFor(decodeCursor, expectingParameter('a cursor from an earlier page'))),
+}
+
+/** The query of a list: texts by the names of the parameters. The result is what a storage gets. */
+export const petQuery = z.pipe(
+  z.object(pageParameters, expecting('an object with the parameters limit, status and cursor')),
+  z.transform(({ limit, status, cursor }): PetQuery => ({ limit, after: cursor, status })),
+)
