@@ -2,10 +2,8 @@ import { codeOf, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey, NewPet } from './model.ts'
 import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
-import { isPending } from './support/maybe-promise.ts'
+import { isPromise } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
-
-type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
 /** The context of a port call, whose signal also aborts at the time limit. Creates this signal only if the port reads it. */
 class TimedContext implements CallContext {
@@ -47,14 +45,16 @@ class TimedContext implements CallContext {
   }
 }
 
-/** Returns a function that does `call`, with a time limit for its promise. `check` throws if the result is invalid. */
-function guard<Input, T>(
-  port: string,
-  timeout: number,
-  call: PortCall<Input, T>,
-  check = (value: T) => value,
-): PortCall<Input, T> {
-  async function settled(value: Promise<T>, timed: TimedContext): Promise<T> {
+/** Makes a call of a port with the context of a request, and checks the result. */
+type GuardedCall = <T>(
+  context: CallContext | undefined,
+  call: (timed: CallContext) => MaybePromise<T>,
+  check?: (value: T) => T,
+) => MaybePromise<T>
+
+/** Returns a function that makes calls of a port. Rejects a promise without a result after `timeout` milliseconds. */
+function guard(port: string, timeout: number): GuardedCall {
+  async function settled<T>(value: Promise<T>, timed: TimedContext, check: (value: T) => T): Promise<T> {
     const onTimeout = () => {
       const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
       const error = new PetStoreError('service_unavailable', undefined, { cause })
@@ -70,11 +70,11 @@ function guard<Input, T>(
     }
   }
 
-  return (input, context) => {
+  return (context, call, check = (value) => value) => {
     const timed = new TimedContext(context)
     try {
-      const value = call(input, timed)
-      if (isPending(value)) return settled(value, timed)
+      const value = call(timed)
+      if (isPromise(value)) return settled(value, timed, check)
       timed.settle()
       return check(value)
     } catch (error) {
@@ -112,26 +112,34 @@ function wrongResult(expected: string, result: unknown): TypeError {
   return new TypeError(`${expected}, got ${describeValue(result)}`)
 }
 
-/** Returns the ports with a time limit for each call, in milliseconds, and with checks of the results of `find` and `spend`. */
+/**
+ * Returns the ports with a time limit for each call, in milliseconds, and with checks of the results of `find` and `spend`. Each
+ * method is read from its port at each call, so a method that is replaced later takes effect.
+ */
 export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
-  const guardStorage = <Input, T>(call: PortCall<Input, T>) => guard('storage', timeout, call)
-  type OnceInput = readonly [NewPet, Idempotency]
-  const { createOnce } = storage
-  const once =
-    createOnce && guardStorage(([pet, key]: OnceInput, context) => createOnce.call(storage, pet, key, context))
+  const callStorage = guard('storage', timeout)
+  const callKeyStore = guard('key store', timeout)
+  const callQuota = guard('quota store', quotaTimeout)
   return {
     storage: {
-      list: guardStorage((query, context) => storage.list(query, context)),
-      create: guardStorage((pet, context) => storage.create(pet, context)),
-      get: guardStorage((id, context) => storage.get(id, context)),
-      createOnce: once && ((pet, idempotency, context) => once([pet, idempotency], context)),
+      list: (query, context) => callStorage(context, (timed) => storage.list(query, timed)),
+      create: (pet, context) => callStorage(context, (timed) => storage.create(pet, timed)),
+      get: (id, context) => callStorage(context, (timed) => storage.get(id, timed)),
+      get createOnce() {
+        const { createOnce } = storage
+        if (!createOnce) return undefined
+        return (pet: NewPet, idempotency: Idempotency, context?: CallContext) =>
+          callStorage(context, (timed) => createOnce.call(storage, pet, idempotency, timed))
+      },
     },
-    keyStore: { find: guard('key store', timeout, (token, context) => keyStore.find(token, context), checkKey) },
+    keyStore: {
+      find: (token, context) => callKeyStore(context, (timed) => keyStore.find(token, timed), checkKey),
+    },
     quota: {
-      spend: guard('quota store', quotaTimeout, (request, context) => quota.spend(request, context), checkCount),
+      spend: (request, context) => callQuota(context, (timed) => quota.spend(request, timed), checkCount),
     },
   }
 }

@@ -31,7 +31,7 @@ import {
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
-import { andThen, isPending } from './support/maybe-promise.ts'
+import { andThen, isPromise } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
 import { isTime, systemClock } from './support/time.ts'
 
@@ -113,7 +113,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     try {
       context = createContext(request)
       const response = handle(context)
-      return isPending(response) ? finalizeLater(response, context) : finalize(response, context)
+      return isPromise(response) ? finalizeLater(response, context) : finalize(response, context)
     } catch (error) {
       return recover(error, request, context)
     }
@@ -166,7 +166,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
-    if (!isPending(caller)) return enforceQuota(caller, context)
+    if (!isPromise(caller)) return enforceQuota(caller, context)
     // If `readClientAddress` throws, nobody awaits `caller`. A rejection of `caller` would then end the Node process.
     caller.catch(() => {})
     // Read the address now, because a socket loses its address if the client disconnects during the look-up of the key.

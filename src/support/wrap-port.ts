@@ -5,17 +5,17 @@ export type Around<Port> = {
     : never
 }
 
-type Methods<Result> = Readonly<Record<string, (...parameters: unknown[]) => Result>>
+type Method = (...parameters: unknown[]) => unknown
 
 /**
- * Wraps methods of a port, for example to time them: for each function in `around`, returns a method of the same name that calls
- * this function. Leaves out methods that the port does not have. `call` passes all arguments on, such as a `CallContext`.
+ * Returns a port that does the same as `port`, with a function of yours around some of its methods, for example to time them. The
+ * functions in `around` have the names of the methods. `call` passes all arguments on, such as a `CallContext`. The methods of
+ * classes are passed on too, and keep their `this`. A function for a method that the port does not have is ignored.
  * @example
  * ```ts
  * import { memory } from 'petstore-kit'
  * import { wrapPort } from 'petstore-kit/back-end'
  *
- * const { storage } = memory()
  * const timed = <Result>(call: () => Result): Result => {
  *   console.time('create')
  *   try {
@@ -24,19 +24,36 @@ type Methods<Result> = Readonly<Record<string, (...parameters: unknown[]) => Res
  *     console.timeEnd('create')
  *   }
  * }
- * const timedStorage = { ...storage, ...wrapPort(storage, { create: timed, createOnce: timed }) }
+ * const timedStorage = wrapPort(memory().storage, { create: timed, createOnce: timed })
  * ```
  */
-export function wrapPort<Port extends object, Name extends keyof Port>(
-  port: Port,
-  around: Pick<Around<Port>, Name>,
-): Pick<Port, Name> {
-  const methods = port as unknown as Methods<unknown>
-  const wrapped = Object.entries(around as unknown as Methods<unknown>)
-    .filter(([name]) => typeof methods[name] === 'function')
-    .map(([name, run]) => [
-      name,
-      (...parameters: unknown[]) => run(() => methods[name]?.(...parameters), ...parameters),
-    ])
-  return Object.fromEntries(wrapped)
+export function wrapPort<Port extends object>(port: Port, around: Partial<Around<Port>>): Port {
+  const wrapped = {}
+  for (const name of memberNames(port)) {
+    const run: unknown = Reflect.get(around, name)
+    const call: Method = (...parameters) => Reflect.apply(Reflect.get(port, name) as Method, port, parameters)
+    const method: Method =
+      typeof run === 'function' ? (...parameters) => run(() => call(...parameters), ...parameters) : call
+    // A getter, because a member may change: a storage may get the method `createOnce` later.
+    const get = () => {
+      const member: unknown = Reflect.get(port, name)
+      return typeof member === 'function' ? method : member
+    }
+    Object.defineProperty(wrapped, name, { enumerable: true, get })
+  }
+  return wrapped as Port
+}
+
+/** Returns the names of all members of an object, also of those that its class has. */
+function memberNames(object: object): Set<string | symbol> {
+  const names = new Set<string | symbol>()
+  for (let holder = object; hasOwnMembers(holder); holder = Object.getPrototypeOf(holder))
+    for (const name of Reflect.ownKeys(holder)) names.add(name)
+  names.delete('constructor')
+  return names
+}
+
+/** Returns false for `Object.prototype`, for `Function.prototype` (a class may be a port), and for `null` after the last prototype. */
+function hasOwnMembers(holder: object | null): holder is object {
+  return holder !== null && holder !== Object.prototype && holder !== Function.prototype
 }

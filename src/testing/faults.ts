@@ -150,7 +150,7 @@ export function portFaults() {
       if (!take('connection', 'break', kind as OperationName)) return response
       throw new BrokenConnection('network_error', 'The test breaks the connection after the request.')
     },
-    inFrontOf: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
+    withFaults: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
       storage: wrapPort(storage, {
         list: affect('storage', 'listPets'),
         create: affect('storage', 'createPet'),

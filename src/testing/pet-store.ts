@@ -111,7 +111,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const storeOptions = Object.fromEntries(Object.keys(storeRules).map((name) => [name, Reflect.get(options, name)]))
 
   /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */
-  async function createGeneration(inFrontOf: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
+  async function createGeneration(withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
@@ -119,7 +119,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     for (const pet of pets) await storage.create(pet)
     // Call `find` now, because it hashes a token only once: hashing runs in a thread, and fake timers cannot advance a thread.
     await issuer.find(issued.token)
-    const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
+    const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
     // With a manual clock, the client advances the clock instead of waiting.
     const wait = clock.advance ? { sleep: async (milliseconds: number) => clock.advance?.(milliseconds) } : {}
@@ -172,16 +172,16 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 /** Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all faults and requests. */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
-  createParts: (inFrontOf: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
+  createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
 ) {
-  const { inFrontOf, breakConnection, ...faults } = portFaults()
+  const { withFaults, breakConnection, ...faults } = portFaults()
   const requests: RecordedRequest[] = []
   const respond = recordRequests((request) => parts.petStore.handle(request), clock, requests)
   const handle = async (request: ApiRequest) =>
     breakConnection(request, await respond(request), parts.petStore.basePath)
   const reportError: PetStore['reportError'] = (...report) => parts.petStore.reportError?.(...report)
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  let parts = await createParts(inFrontOf, fetch)
+  let parts = await createParts(withFaults, fetch)
   return {
     fetch,
     petStore: { fetch: fetchThrough(handle), handle, basePath: parts.petStore.basePath, reportError },
@@ -189,7 +189,7 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
     requests,
     current: () => parts,
     async restart() {
-      parts = await createParts(inFrontOf, fetch)
+      parts = await createParts(withFaults, fetch)
       faults.faults.recover()
       requests.length = 0
     },

@@ -8,6 +8,7 @@ import {
   type ErrorReport,
   memory,
   type Pet,
+  type PetStorage,
   PetStoreError,
   type PetStoreOptions,
   type QuotaRequest,
@@ -698,4 +699,35 @@ test.each([null, undefined])('the error names the storage if its methods return 
   expect(reported).toEqual(
     Array(2).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
   )
+})
+
+test('a method that is added to or replaced in a port later takes effect', async () => {
+  const inner = memory().storage
+  const storage: { -readonly [Name in keyof PetStorage]: PetStorage[Name] } = { ...inner, createOnce: undefined }
+  const { add, send } = await startApi({ storage })
+  const headers = { 'idempotency-key': 'order-1' }
+  expect((await add('{"name":"Rex","categoryId":1}', { headers })).code).toBe('idempotency_not_supported')
+  storage.createOnce = inner.createOnce
+  expect((await add('{"name":"Rex","categoryId":1}', { headers })).status).toBe(201)
+  const ada = { ...rex, name: 'Ada' }
+  storage.createOnce = () => ada
+  storage.list = () => [ada]
+  expect((await add('{"name":"Rex","categoryId":1}', { headers })).text).toContain('Ada')
+  expect((await send('/v1/pets')).text).toContain('Ada')
+})
+
+test('createOnce is called with its storage as `this`', async () => {
+  const { storage: inner } = memory()
+  class Storage {
+    #added = 0
+    list = inner.list
+    create = inner.create
+    get = inner.get
+    createOnce() {
+      this.#added += 1
+      return { ...rex, name: `Rex ${this.#added}` }
+    }
+  }
+  const { add } = await startApi({ storage: new Storage() })
+  expect((await add('{"name":"Rex","categoryId":1}', { headers: { 'idempotency-key': 'a' } })).text).toContain('Rex 1')
 })

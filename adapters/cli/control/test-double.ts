@@ -50,11 +50,11 @@ export type TestDouble = Awaited<ReturnType<typeof createTestDouble>>
 
 export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
-  const { current, restart, ...others } = await createRestartable(clock, async (inFrontOf) => {
+  const { current, restart, ...others } = await createRestartable(clock, async (withFaults) => {
     const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
     const ports = { storage, keyStore: withKnownKeys(keyStore, parts.keys), quota }
     await parts.addPets(storage)
-    return { ports, ...parts.createService(inFrontOf(ports), clock) }
+    return { ports, ...parts.createService(withFaults(ports), clock) }
   })
   return {
     ...others,

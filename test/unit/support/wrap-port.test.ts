@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
-import { type BackEnd, memory } from '../../../src/index.ts'
+import { type BackEnd, createPetStore, memory, type PetStorage } from '../../../src/index.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { portFaults } from '../../../src/testing/faults.ts'
 
@@ -25,7 +25,7 @@ async function contextsBehind(wrap: (backEnd: BackEnd) => Pick<BackEnd, 'keyStor
 
 test.each([
   ['the usage of the page', (backEnd: BackEnd) => watchUsage(backEnd, Date), 2],
-  ['the faults of the test store', (backEnd: BackEnd) => portFaults().inFrontOf(backEnd), 3],
+  ['the faults of the test store', (backEnd: BackEnd) => portFaults().withFaults(backEnd), 3],
 ])('the context of each call reaches the port behind %s', async (_, wrap, calls) => {
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
 })
@@ -33,8 +33,8 @@ test.each([
 test('a storage with faults has createOnce only if the storage behind it has it', () => {
   const backEnd = memory()
   const { createOnce: _, ...plain } = backEnd.storage
-  expect(portFaults().inFrontOf(backEnd).storage).toHaveProperty('createOnce')
-  expect(portFaults().inFrontOf({ ...backEnd, storage: plain }).storage).not.toHaveProperty('createOnce')
+  expect(portFaults().withFaults(backEnd).storage).toHaveProperty('createOnce')
+  expect(portFaults().withFaults({ ...backEnd, storage: plain }).storage).not.toHaveProperty('createOnce')
 })
 
 test('a wrapped method keeps its port as `this`', () => {
@@ -45,4 +45,64 @@ test('a wrapped method keeps its port as `this`', () => {
     }
   }
   expect(wrapPort(new Port(), { get: (call, id) => `${call()} of ${id}` }).get(7)).toBe('Rex 7 of 7')
+})
+
+const post = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
+const headers = { authorization: 'Bearer desk', 'content-type': 'application/json', 'idempotency-key': 'order-1' }
+
+/** A storage whose methods belong to its class, and read a private member. */
+class ClassStorage implements PetStorage {
+  #inner = memory().storage
+  list: PetStorage['list'] = (query) => this.#inner.list(query)
+  create(...parameters: Parameters<PetStorage['create']>) {
+    return this.#inner.create(...parameters)
+  }
+  createOnce(...parameters: Parameters<NonNullable<PetStorage['createOnce']>>) {
+    return this.#inner.createOnce?.(...parameters) as ReturnType<NonNullable<PetStorage['createOnce']>>
+  }
+  get(id: bigint) {
+    return this.#inner.get(id)
+  }
+}
+
+test.each([
+  ['an object', memory().storage],
+  ['a frozen object', Object.freeze(memory().storage)],
+  ['an instance of a class', new ClassStorage()],
+  ['an instance of a derived class', new (class extends ClassStorage {})()],
+])('a storage with one wrapped method keeps its other methods: %s', async (_, port) => {
+  const calls: string[] = []
+  const storage = wrapPort(port, {
+    create(call) {
+      calls.push('create')
+      return call()
+    },
+  })
+  const keyStore = { find: () => ({ id: 'desk', plan: 'free' }) }
+  for (const ports of [{ storage }, { storage: { ...storage } }]) {
+    const petStore = createPetStore({ ...ports, keyStore })
+    const statuses = [
+      await petStore.fetch('http://localhost/v1/pets', { ...post, headers }),
+      await petStore.fetch('http://localhost/v1/pets', { ...post, headers: { ...headers, 'idempotency-key': '' } }),
+      await petStore.fetch('http://localhost/v1/pets/1', { headers }),
+      await petStore.fetch('http://localhost/v1/pets', { headers }),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([201, 400, 200, 200])
+  }
+  await storage.create({ name: 'Rex', categoryId: 1n })
+  expect(calls).toEqual(['create'])
+})
+
+test('a wrapped port has members that are no methods, and those that its port gets later', () => {
+  const port: { size: number; get?: (() => string) | undefined } = { size: 1, get: undefined }
+  const wrapped = wrapPort(port, { get: (call) => `${call()}!` })
+  expect([wrapped.size, wrapped.get]).toEqual([1, undefined])
+  port.size = 2
+  port.get = () => 'Rex'
+  expect([wrapped.size, wrapped.get?.()]).toEqual([2, 'Rex!'])
+})
+
+test('wrapPort passes on the methods of a function', () => {
+  const port = Object.assign(() => undefined, { find: (token: string) => `found ${token}` })
+  expect(wrapPort<Pick<typeof port, 'find'>>(port, {}).find('a')).toBe('found a')
 })
