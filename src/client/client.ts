@@ -71,8 +71,8 @@ export interface PetStoreClient {
 
 /**
  * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a 429, 502, 503, 504 or a network
- * fault, all calls wait: at least as long as `Retry-After` says, and at least for an exponential back-off with jitter. Idempotency
- * keys prevent that an animal is added twice.
+ * fault, all calls wait: as long as `Retry-After` says, and then for a random time that grows with each failure. Idempotency keys
+ * prevent that an animal is added twice.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

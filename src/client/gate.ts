@@ -1,16 +1,69 @@
 import type { PetStoreError } from '../errors.ts'
+import type { RateLimit } from '../quota/rate-limit.ts'
 import { untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
+import { createQueue } from './queue.ts'
 import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
+import type { Stopwatch } from './stopwatch.ts'
 
 /** How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at once: too few for a ban. */
 const MAX_IN_FLIGHT = 8
 /** How long a request without a response delays the next request while the limit is unknown, in milliseconds. */
 const PATIENCE = 2_000
-type Outcome = { readonly headers: Headers; readonly error?: PetStoreError | undefined }
-type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
-type Waiter = Call & { start: (number: number) => void; reject: (error: unknown) => void }
+
+/** A call of the client. All times are those of the stopwatch. */
+export interface Call {
+  readonly signal?: AbortSignal | undefined
+  /** When the call was made. */
+  readonly madeAt: number
+  /** The start of the first attempt that failed with an error other than 429; infinite without one. */
+  failedAt: number
+}
+
+/** What a request brought: a response, or an error. */
+interface Outcome {
+  readonly headers: Headers
+  readonly error?: PetStoreError | undefined
+}
+
+/** A call that waits until its request may be sent. */
+interface Waiter {
+  readonly call: Call
+  /** Lets the call send its request. */
+  readonly start: (requestNumber: number) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Why and until when all calls wait, by the stopwatch. */
+interface Pause {
+  readonly error: PetStoreError
+  /** When the server can be asked again at the earliest. A call whose deadline is before this time rejects at once. */
+  readonly retryAt: number
+  /** When the next request is sent: after `retryAt` by a random time, but at most `maxElapsed` after the pause has begun. */
+  readonly opensAt: number
+}
+
+/** What the gate has learned. Requests are numbered in the order in which they are sent, from 1. */
+interface State {
+  /** How many requests have been sent. */
+  sent: number
+  /** How many of these have a response or have failed. */
+  settled: number
+  /** The largest number of a request whose outcome has been recorded. */
+  newest: number
+  /** The rate limit in the newest response. */
+  known: RateLimit
+  /** How many requests may be sent in all before the next one waits for those in flight. */
+  allowed: number
+  /** How many failures in a row have made the calls wait. */
+  failures: number
+  /** How many requests had been sent at the last counted failure. If one of these fails too, it probably has the same reason. */
+  sentBeforeFailure: number
+  /** When the server last served the client, by the stopwatch. */
+  servedAt: number
+  pause: Pause | undefined
+}
 
 /**
  * Creates the gate, which makes the requests of one client wait. Its rules:
@@ -21,94 +74,149 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
  *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
  * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds, this time starts again for
  *    each call that has had no error other than 429.
+ * 4. Each wait has a random part, which grows with each failure. Otherwise, all clients of a server would come back at once.
  */
-export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
+export function createGate(
+  { clock, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>,
+  stopwatch: Stopwatch,
+) {
   const { baseDelay, maxDelay, maxElapsed } = retry
-  const queue = new Set<Waiter>()
+  const neverWaits = maxElapsed === 0
+  const queue = createQueue<Waiter>()
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
-  let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** `known`: the newest rate limit. `allowed`: after this many requests in all, the next one waits until `fresh` is empty. */
-  let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why calls wait until `opensAt`, at most for `maxElapsed`. A call with a deadline before `until` rejects at once. */
-  let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
+  const state: State = {
+    sent: 0,
+    settled: 0,
+    newest: 0,
+    known: UNKNOWN,
+    allowed: neverWaits ? Number.POSITIVE_INFINITY : 0,
+    failures: 0,
+    sentBeforeFailure: 0,
+    servedAt: Number.NEGATIVE_INFINITY,
+    pause: undefined,
+  }
+  /** Ends the current sleep; `undefined` while no call waits for the end of a pause. */
   let timer: AbortController | undefined
-  const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
 
-  function startNext(): void {
-    if (pauseLeft() > 0) return void (queue.size > 0 && timer === undefined && waitUntilOpen())
-    for (const waiter of queue) {
-      if (sent - settled >= MAX_IN_FLIGHT || (sent >= allowed && fresh.size > 0)) return
-      queue.delete(waiter)
-      fresh.add(++sent)
-      waiter.start(sent)
+  const timeUntilOpen = () => (state.pause ? Math.ceil(state.pause.opensAt - stopwatch.elapsed()) : 0)
+
+  function maySend(): boolean {
+    const isLimitUnknown = state.sent >= state.allowed
+    return state.sent - state.settled < MAX_IN_FLIGHT && !(isLimitUnknown && fresh.size > 0)
+  }
+
+  /** Starts as many waiting calls as may be sent now. During a pause, makes sure that a timer runs. */
+  function startWaiting(): void {
+    if (timeUntilOpen() > 0) {
+      if (queue.size > 0 && timer === undefined) void waitUntilOpen()
+      return
+    }
+    for (let next = queue.first(); next !== undefined && maySend(); next = queue.first()) {
+      const [place, waiter] = next
+      queue.remove(place)
+      state.sent++
+      fresh.add(state.sent)
+      waiter.start(state.sent)
     }
   }
 
-  async function waitUntilOpen([first] = queue): Promise<void> {
+  async function waitUntilOpen(): Promise<void> {
+    const first = queue.first()
     timer = new AbortController()
-    const report = async () => pause && (await onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error }))
-    report().catch((error) => first && reject(first, error))
-    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before `startNext` could start it.
+    reportPause().catch((error) => first && reject(...first, error))
+    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before `startWaiting` could start it.
     await undefined
-    for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
+    while (timeUntilOpen() > 0 && queue.size > 0) {
       timer = new AbortController()
-      const open = () => Object.assign(awaited, { opensAt: 0 }) // Do not ask the clock: if it stepped back, calls would wait again.
-      await sleep(pauseLeft(), timer.signal).then(open, () => {})
+      // If the sleep is aborted, the pause has changed, or no call waits any more.
+      await stopwatch.wait(timeUntilOpen(), timer.signal).catch(() => {})
     }
     timer = undefined
-    startNext()
+    startWaiting()
   }
 
-  function reject(waiter: Waiter, error: unknown): void {
-    if (queue.delete(waiter)) waiter.reject(error)
+  async function reportPause(): Promise<void> {
+    if (state.pause) await onRetry?.({ attempt: state.failures, delay: timeUntilOpen(), error: state.pause.error })
+  }
+
+  /** Rejects a call, unless it waits no more. */
+  function reject(place: number, waiter: Waiter, error: unknown): void {
+    if (queue.remove(place)) waiter.reject(error)
     if (queue.size === 0) timer?.abort()
   }
 
-  function learn(number: number, before: number, { headers, error }: Outcome): void {
+  function rejectIfTooLate(place: number, waiter: Waiter): void {
+    const { call } = waiter
+    const deadline = Math.min(call.failedAt, Math.max(call.madeAt, state.servedAt)) + maxElapsed
+    if (state.pause && timeUntilOpen() > 0 && deadline < Math.max(state.pause.retryAt, state.pause.opensAt))
+      reject(place, waiter, gaveUp(state.pause.error, state.pause.retryAt - stopwatch.elapsed(), clock))
+  }
+
+  /** Records the outcome of a request, unless a newer one has been recorded. */
+  function record(request: number, settledBefore: number, { headers, error }: Outcome): void {
     const failure = error && isTransient(error) ? error : undefined
-    const latest = (failure === undefined && readRateLimit(headers)) || UNKNOWN
-    const isInWindow = known.limit === latest.limit && known.resetsAt === latest.resetsAt
-    const isNewest = isInWindow ? latest.remaining <= known.remaining : number >= newest
-    if (maxElapsed === 0 || !isNewest) return
-    ;[known, newest] = [latest, Math.max(newest, number)]
-    const now = clock.now()
-    // Requests in flight at the same time probably fail for the same reason, so count only the first of these failures.
-    if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
-    if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
-    const reason = failure ?? usedUp(latest, serverTime(headers, now))
-    const longest = Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
-    const backOff = failures === 0 ? 0 : Math.ceil(random() * longest)
-    const delay = Math.max(backOff, 1000 * (reason?.retryAfter ?? 0))
-    pause = reason && { error: reason, until: now + delay, opensAt: now + Math.min(delay, maxElapsed) }
-    queue.forEach(check)
+    const limit = (failure === undefined && readRateLimit(headers)) || UNKNOWN
+    const isSameWindow = state.known.limit === limit.limit && state.known.resetsAt === limit.resetsAt
+    const isNews = isSameWindow ? limit.remaining <= state.known.remaining : request >= state.newest
+    if (neverWaits || !isNews) return
+    state.known = limit
+    state.newest = Math.max(state.newest, request)
+    if (failure) recordFailure(request)
+    else recordSuccess(limit, settledBefore)
+    state.pause = newPause(failure ?? usedUp(limit, serverTime(headers, clock.now())))
+    // Most outcomes begin no pause. To look at all waiting calls after each of them would take quadratic time.
+    if (timeUntilOpen() > 0) for (const entry of queue.entries()) rejectIfTooLate(...entry)
     timer?.abort()
   }
 
-  function check(waiter: Waiter): void {
-    const deadline = Math.min(waiter.since, Math.max(waiter.made, servedAt)) + maxElapsed
-    if (pause && pauseLeft() > 0 && deadline < pause.until) reject(waiter, gaveUp(pause, clock))
+  /** A response served the client, perhaps with an error such as 404. */
+  function recordSuccess({ remaining }: RateLimit, settledBefore: number): void {
+    state.failures = 0
+    state.sentBeforeFailure = 0
+    state.servedAt = stopwatch.elapsed()
+    state.allowed = settledBefore + 1 + remaining
+  }
+
+  function recordFailure(request: number): void {
+    if (request <= state.sentBeforeFailure) return
+    state.failures++
+    state.sentBeforeFailure = state.sent
+    state.allowed = 0
+  }
+
+  function newPause(error: PetStoreError | undefined): Pause | undefined {
+    if (error === undefined) return undefined
+    // At most 30 doublings: more could give Infinity, and `0 * Infinity` is no number.
+    const doublings = Math.min(Math.max(0, state.failures - 1), 30)
+    const longest = Math.min(maxDelay, baseDelay * 2 ** doublings)
+    const asked = 1000 * (error.retryAfter ?? 0)
+    const spread = Math.ceil(random(asked) * longest)
+    const now = stopwatch.elapsed()
+    return { error, retryAt: now + asked, opensAt: now + Math.min(asked + spread, maxElapsed) }
   }
 
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
-    const number = await untilAborted<number>(call.signal, (start, fail) => {
-      const waiter = { ...call, start, reject: fail }
-      queue.add(waiter)
-      check(waiter)
-      startNext()
-      return () => reject(waiter, call.signal?.reason)
+    const request = await untilAborted<number>(call.signal, (start, fail) => {
+      const waiter = { call, start, reject: fail }
+      const place = queue.add(waiter)
+      rejectIfTooLate(place, waiter)
+      startWaiting()
+      return () => reject(place, waiter, call.signal?.reason)
     })
-    const before = settled
-    const patience = setTimeout(() => fresh.delete(number) && startNext(), PATIENCE)
+    const settledBefore = state.settled
+    const patience = setTimeout(() => {
+      if (fresh.delete(request)) startWaiting()
+    }, PATIENCE)
     try {
       const outcome = await task()
-      learn(number, before, outcome)
+      record(request, settledBefore, outcome)
       return outcome
     } finally {
       clearTimeout(patience)
-      fresh.delete(number)
-      settled++
-      startNext()
+      fresh.delete(request)
+      state.settled++
+      startWaiting()
     }
   }
 }

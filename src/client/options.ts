@@ -44,16 +44,20 @@ export interface UpcomingRetry {
 export interface ClientSeams {
   /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
-  /** Returns a number from 0 to 1, by which a wait without `Retry-After` is multiplied. @default `Math.random` */
-  readonly random?: () => number
-  /** The clock for waits, and for a `Retry-After` that is a date. @default the system clock */
+  /**
+   * Returns a number from 0 to 1, by which the upper bound of the random part of a wait is multiplied. Gets the milliseconds that the
+   * server has asked to wait.
+   * @default `Math.random`
+   */
+  readonly random?: (asked: number) => number
+  /** The clock for waits and limits of time, and for dates in messages. @default the system clock */
   readonly clock?: Clock
 }
 
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * How long a call may take with all its waits, in milliseconds. Each success of another call restarts this time for a waiting
+   * How long a call may take with all its waits, in milliseconds, whatever happens to the clock of the machine. Each success of another call restarts this time for a waiting
    * call, until an attempt of the waiting call fails with an error other than 429. A call that would have to wait longer
    * rejects immediately. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
    * @default 120000
@@ -61,9 +65,13 @@ export interface RetryOptions {
   readonly maxElapsed?: number | undefined
   /** The largest number of times that a request is sent again. @default as often as `maxElapsed` permits */
   readonly maxRetries?: number | undefined
-  /** The upper bound of the first wait without `Retry-After`, in milliseconds. The bound doubles with each wait. @default 500 */
+  /**
+   * The upper bound of the random part of the first wait, in milliseconds. It doubles with each failure. Without `Retry-After`, this
+   * part is the whole wait; otherwise, it comes after the time in `Retry-After`.
+   * @default 500
+   */
   readonly baseDelay?: number | undefined
-  /** The upper bound of every wait without `Retry-After`, in milliseconds. @default 10000 */
+  /** The upper bound of the random part of every wait, in milliseconds. @default 10000 */
   readonly maxDelay?: number | undefined
 }
 

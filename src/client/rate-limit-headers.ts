@@ -1,5 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
+import { parseHttpDate } from './retry-after.ts'
 
 /** In milliseconds. If a window ends later, it is a day, or the clocks differ: then the client waits only after a 429. */
 const MAX_RESET = 60_000
@@ -15,10 +16,10 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
   return { limit, remaining, resetsAt: reset * 1000 }
 }
 
-/** Returns an error with the time until the window ends; `undefined` if requests remain, or if that time is too long. */
+/** Returns an error with the time until the window ends; `undefined` if requests remain, or if that time is over or too long. */
 export function usedUp({ limit, remaining, resetsAt }: RateLimit, serverTime: number): PetStoreError | undefined {
   const delay = resetsAt - serverTime
-  if (remaining > 0 || delay > MAX_RESET) return undefined
+  if (remaining > 0 || delay <= 0 || delay > MAX_RESET) return undefined
   const retryAfter = Math.ceil(delay / 1000)
   const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
   return new PetStoreError('rate_limit_exceeded', message, { retryAfter })
@@ -26,5 +27,5 @@ export function usedUp({ limit, remaining, resetsAt }: RateLimit, serverTime: nu
 
 /** Returns the time in the header `Date`, or `now` without a valid one. */
 export function serverTime(headers: Headers, now: number): number {
-  return Date.parse(headers.get('Date') ?? '') || now
+  return parseHttpDate(headers.get('Date') ?? '') || now
 }

@@ -4,6 +4,8 @@ import { describeValue } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJsonIfValid } from './parse-json.ts'
+import { serverTime } from './rate-limit-headers.ts'
+import { readRetryAfter } from './retry-after.ts'
 
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
@@ -14,7 +16,8 @@ const UNAVAILABLE = [502, 503, 504]
 /** Returns the error for a response whose status is not 2xx. Masks the API key, which a server may have sent back. */
 export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
   const { status } = response
-  const options = { status, retryAfter: readRetryAfter(response.headers.get('Retry-After'), clock) }
+  const retryAfter = readRetryAfter(response.headers.get('Retry-After'), serverTime(response.headers, clock.now()))
+  const options = { status, retryAfter }
   const { code, message } = Object(parseJsonIfValid(body)) as Record<string, unknown>
   const shown = typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined
   if (isErrorCode(code)) return new PetStoreError(code, shown, options)
@@ -66,28 +69,24 @@ export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, ...UNAVAILABLE].includes(status)
 }
 
-/** Returns the error of a call that would wait too long. `error` is the reason for the wait, perhaps an error of another call. */
-export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
+/**
+ * Returns the error of a call that would wait too long.
+ * @param error - the reason for the wait, perhaps an error of another call
+ * @param wait - how long the server has asked to wait from now on, in milliseconds
+ */
+export function gaveUp(error: PetStoreError, wait: number, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)
     return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
-  const time = new Date(Math.min(until, LAST_TIME)).toISOString()
+  const time = new Date(Math.min(clock.now() + Math.ceil(wait), LAST_TIME)).toISOString()
   const text = `${message} The server asked to wait until ${time}, which is longer than retry.maxElapsed.`
-  return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil((until - clock.now()) / 1000) })
+  return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil(wait / 1000) })
 }
 
 /** Returns the error for a 2xx response that the API does not describe. */
 export function unexpectedResponse({ status }: { status: number }, what: string): PetStoreError {
   const message = `expected ${what} with status ${status}, got something else: check that baseUrl belongs to a pet store`
   return new PetStoreError('unexpected_response', message, { status })
-}
-
-/** Returns the time in `Retry-After` in seconds. The header contains seconds or a date (RFC 9110, section 10.2.3). */
-export function readRetryAfter(value: string | null, clock: Clock): number | undefined {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value)) return Number(value)
-  const seconds = Math.ceil((Date.parse(value) - clock.now()) / 1000)
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }
 
 function quoted(text: string, apiKey: string): string {

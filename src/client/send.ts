@@ -2,10 +2,12 @@ import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { untilAborted, withTimeout } from '../support/time.ts'
-import { createGate } from './gate.ts'
+import { createSignalFollower } from './follow-signal.ts'
+import { type Call, createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { readRateLimit } from './rate-limit-headers.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
+import { createStopwatch } from './stopwatch.ts'
 
 interface ClientRequest {
   readonly method: 'GET' | 'POST'
@@ -26,7 +28,8 @@ export interface ClientResponse {
   status: number
   headers: Headers
   body: Uint8Array
-  readonly begun: number
+  /** When the attempt began, by the stopwatch. */
+  readonly begunAt: number
   /** The idempotency key that was sent. */
   readonly key: string | undefined
   error?: PetStoreError
@@ -39,18 +42,20 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   let rateLimit: RateLimit | undefined
   /** Whether the server supports idempotency keys: false after its first `idempotency_not_supported`. */
   let supportsKeys = true
-  const pass = createGate(options)
+  const stopwatch = createStopwatch(clock, options.sleep)
+  const pass = createGate(options, stopwatch)
+  const follow = createSignalFollower()
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
-  async function attempt(request: ClientRequest, keepsKey: boolean): Promise<ClientResponse> {
-    const { method, path, body, idempotencyKey, isRandomKey, signal } = request
-    const begun = clock.now()
+  async function attempt(request: ClientRequest, signal: Call['signal'], keepsKey: boolean): Promise<ClientResponse> {
+    const { method, path, body, idempotencyKey, isRandomKey } = request
+    const begunAt = stopwatch.elapsed()
     const key = supportsKeys || keepsKey || !isRandomKey ? idempotencyKey : undefined
     const url = baseUrl + path
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
-    const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begun, key }
+    const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begunAt, key }
     const exchange = async (signal: AbortSignal) => {
       // With `follow`, a redirect could send the API key and the animal to another server.
       const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
@@ -71,15 +76,23 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   async function send(request: ClientRequest): Promise<ClientResponse> {
+    const followed = request.signal && follow(request.signal)
+    try {
+      return await sendUntilSuccess(request, followed?.signal)
+    } finally {
+      followed?.release()
+    }
+  }
+
+  async function sendUntilSuccess(request: ClientRequest, signal: Call['signal']): Promise<ClientResponse> {
     /** The last error that leaves unclear whether the server has carried out the request, such as a timeout. */
     let unclear: PetStoreError | undefined
-    /** `made`: the time of the call. `since`: the start of the first attempt that failed with an error other than 429. */
-    const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
+    const call: Call = { signal, madeAt: stopwatch.elapsed(), failedAt: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
       // After an unclear error, always send the key: a server that supports keys may have received it and added the animal.
-      const task = () => attempt(request, unclear !== undefined)
+      const task = () => attempt(request, signal, unclear !== undefined)
       const result = await pass(call, task)
-      const { error, begun, key } = result
+      const { error, begunAt, key } = result
       if (error === undefined) return result
       if (error.code === 'idempotency_not_supported' && key !== undefined) {
         supportsKeys = false
@@ -92,7 +105,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
       if (retries++ >= maxRetries || !isTransient(error) || !isRepeatable) throw error
       if (isRefused) continue
       unclear = error
-      call.since = Math.min(call.since, begun)
+      call.failedAt = Math.min(call.failedAt, begunAt)
     }
   }
 

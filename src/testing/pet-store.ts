@@ -121,8 +121,11 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     await issuer.find(issued.token)
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
-    // With a manual clock, the client advances the clock instead of waiting.
-    const wait = clock.advance ? { sleep: async (milliseconds: number) => clock.advance?.(milliseconds) } : {}
+    // With a manual clock, the client advances the clock instead of waiting. No wait is random, so that a test can expect its end.
+    const wait = clock.advance && {
+      sleep: async (milliseconds: number) => clock.advance?.(milliseconds),
+      random: (asked: number) => (asked > 0 ? 0 : 1),
+    }
     return { ...ports, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }) }
   }
 

@@ -1,6 +1,6 @@
 import { parseJsonIfValid } from '../../client/parse-json.ts'
 import { serverTime } from '../../client/rate-limit-headers.ts'
-import { readRetryAfter } from '../../client/response-error.ts'
+import { readRetryAfter } from '../../client/retry-after.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
 import { innermostMessage } from '../../support/describe-value.ts'
@@ -97,7 +97,7 @@ export function contractClient(
         const response = await sendOnce(name, request)
         if (response.status !== 429) return response
         // Earlier requests with this API key or from this IP address have used up the limit.
-        const retryAfter = readRetryAfter(response.headers.get('Retry-After'), { now: () => response.time })
+        const retryAfter = readRetryAfter(response.headers.get('Retry-After'), response.time)
         // Wait for a second at least: otherwise, the suite would flood the server.
         const seconds = Math.max(1, retryAfter ?? 1)
         if (seconds > patience) {

@@ -283,7 +283,7 @@ describe('a request that gets 429', () => {
   test('a request that gets 429 is sent again after Retry-After', async () => {
     const { client, waits } = clientOf([refusal(7), refusal(60), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
-    expect(waits).toEqual([7_000, 60_000])
+    expect(waits).toEqual([7_500, 61_000])
   })
 
   test('a POST that gets 429 is sent again', async () => {
@@ -316,14 +316,52 @@ describe('a request that gets 429', () => {
     const sleep = async (milliseconds: number) => void waits.push(milliseconds)
     const { client } = clientOf([refusal(7), json('[]')], {}, { sleep })
     await client.listPets()
-    expect(waits).toEqual([7_000])
+    expect(waits).toEqual([7_500])
   })
 
   test('the client waits until the date in Retry-After', async () => {
     const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
-    const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')])
+    const { client, waits } = clientOf(
+      [new Response('', { status: 429, headers }), json('[]')],
+      {},
+      { random: () => 0 },
+    )
     await client.listPets()
     expect(waits).toEqual([9_000])
+  })
+
+  test('the client compares the date in Retry-After with the Date of the response', async () => {
+    const headers = { 'retry-after': 'Sat, 05 Jan 2030 00:00:09 GMT', date: 'Sat, 05 Jan 2030 00:00:00 GMT' }
+    const { client, waits } = clientOf(
+      [new Response('', { status: 429, headers }), json('[]')],
+      {},
+      { random: () => 0 },
+    )
+    await client.listPets()
+    expect(waits).toEqual([9_000])
+  })
+
+  test.each(['299.997', '+300', '300, 5', '300;comment'])(
+    'the client does not retry early after "%s"',
+    async (value) => {
+      const responses = [new Response('', { status: 429, headers: { 'retry-after': value } }), json('[]')]
+      const { client, waits } = clientOf(responses, { maxElapsed: 600_000 }, { random: () => 0 })
+      await client.listPets()
+      expect(waits).toEqual([300_000])
+    },
+  )
+
+  test('a random part after Retry-After grows with each failure', async () => {
+    const refusals = Array.from({ length: 7 }, () => refusal(2))
+    const { client, waits } = clientOf([...refusals, json('[]')], {}, { random: () => 0.5 })
+    await client.listPets()
+    expect(waits).toEqual([2_250, 2_500, 3_000, 4_000, 6_000, 7_000, 7_000])
+  })
+
+  test('the random part does not exceed maxElapsed', async () => {
+    const { client, waits } = clientOf([refusal(4), json('[]')], { maxElapsed: 4_100 })
+    await client.listPets()
+    expect(waits).toEqual([4_100])
   })
 
   test('without Retry-After, the client waits 500 ms before a retry', async () => {
@@ -497,7 +535,7 @@ describe('onRetry', () => {
     const { client } = clientOf([refusal(7), unavailable(), json('[]')], {}, {}, { onRetry: (r) => retries.push(r) })
     await client.listPets()
     expect(retries).toEqual([
-      { attempt: 1, delay: 7_000, error: expect.objectContaining({ code: 'rate_limit_exceeded', status: 429 }) },
+      { attempt: 1, delay: 7_500, error: expect.objectContaining({ code: 'rate_limit_exceeded', status: 429 }) },
       { attempt: 2, delay: 1_000, error: expect.objectContaining({ code: 'service_unavailable', status: 503 }) },
     ])
   })
@@ -551,7 +589,7 @@ describe('a failed request', () => {
   })
 
   test('after a 503, the client waits as many seconds as Retry-After says', async () => {
-    const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')])
+    const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')], {}, { random: () => 0 })
     await client.listPets()
     expect(waits).toEqual([5_000])
   })
@@ -631,7 +669,7 @@ describe('an AbortSignal', () => {
     const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
     const listed = client.listPets({ signal: new AbortController().signal })
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
-    await vi.advanceTimersByTimeAsync(2_000)
+    await vi.advanceTimersByTimeAsync(2_500)
     expect((await listed).pets).toEqual([])
   })
 })

@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createClient } from '../../../src/client/client.ts'
 import type { UpcomingRetry } from '../../../src/client/options.ts'
-import { FREE, MINUTE, rejections, START, simulate } from './simulated-server.ts'
+import { FREE, MINUTE, rejections, simulate } from './simulated-server.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -37,7 +39,7 @@ describe('a client whose key nobody else uses', () => {
 
   test('200 calls on the plan free succeed after three waits', async () => {
     const retries: UpcomingRetry[] = []
-    const { newClient, settled, refusals, elapsed } = simulate()
+    const { newClient, settled, refusals, elapsed } = simulate({ random: () => 0 })
     const client = newClient({ onRetry: (retry) => retries.push(retry) })
     const results = await settled(times(200).map(() => client.listPets()))
     expect([rejections(results), refusals()]).toEqual([[], 0])
@@ -153,9 +155,9 @@ describe('one hostile or wrong response', () => {
     const message =
       'Banned. The server asked to wait until 2026-01-03T00:00:00.040Z, which is longer than retry.maxElapsed.'
     expect(reasons[9]).toMatchObject({ message })
-    vi.setSystemTime(Date.now() + 20_000)
+    await vi.advanceTimersByTimeAsync(20_000)
     expect(rejections(await settled([client.listPets()]))).toMatchObject([{ retryAfter: 172_780 }])
-    vi.setSystemTime(START + 2 * MINUTE + 40)
+    await vi.advanceTimersByTimeAsync(2 * MINUTE - 20_000)
     expect(rejections(await settled([client.listPets()]))).toEqual([])
   })
 
@@ -190,6 +192,72 @@ describe('one hostile or wrong response', () => {
     expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
     expect(elapsed()).toBeLessThan(3_000)
     expect(rejections(await settled([first]))).toEqual([])
+  })
+})
+
+describe('a clock that steps', () => {
+  test.each([-86_400_000, 86_400_000])('a step of %i ms does not change when a call gives up', async (step) => {
+    const { newClient, settled, elapsed } = simulate({
+      instead(number) {
+        if (number === 3) vi.setSystemTime(Date.now() + step)
+        return unreachable()
+      },
+      random: () => 0.5,
+    })
+    const before = performance.now()
+    const reasons = rejections(await settled([newClient({ retry: { maxElapsed: 2_000 } }).listPets()]))
+    expect(reasons).toMatchObject([{ code: 'network_error' }])
+    expect(elapsed()).toBeLessThanOrEqual(step + 2_000)
+    expect(performance.now() - before).toBeGreaterThan(1_000)
+    expect(performance.now() - before).toBeLessThanOrEqual(2_000)
+  })
+
+  test('a call gives up under fake timers that do not replace performance', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const client = createClient({ baseUrl: 'https://api.example/v1', apiKey: 'pet_abc', fetch: unreachable })
+    const rejected = expect(client.listPets()).rejects.toMatchObject({ code: 'network_error' })
+    await vi.advanceTimersByTimeAsync(2 * MINUTE)
+    await rejected
+  })
+})
+
+describe('many calls at once', () => {
+  /** Makes calls with one signal, and returns the CPU time that they take, in microseconds. */
+  async function cpuTimeOf(count: number, listeners = new Set<unknown>()): Promise<number> {
+    const fetch = async () => new Response('[]')
+    const client = createClient({ baseUrl: 'https://api.example/v1', apiKey: 'pet_abc', fetch })
+    const { signal } = new AbortController()
+    const before = process.cpuUsage()
+    const calls = times(count).map(() => client.listPets({ signal }))
+    for (const listener of getEventListeners(signal, 'abort')) listeners.add(listener)
+    await Promise.all(calls)
+    const { user, system } = process.cpuUsage(before)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    return user + system
+  }
+
+  test('the CPU time grows as the number of calls, not as its square', async () => {
+    const few = await cpuTimeOf(2_000)
+    // With a time that grows linearly, the ratio is at most 4; with quadratic time, it is about 16.
+    expect((await cpuTimeOf(8_000)) / few).toBeLessThan(8)
+  })
+
+  test('all calls with one signal add one listener to it', async () => {
+    const listeners = new Set()
+    await cpuTimeOf(50, listeners)
+    expect(listeners.size).toBe(1)
+  })
+
+  test('one signal aborts all of its calls and no other call', async () => {
+    const { newClient, settled } = simulate()
+    const client = newClient()
+    const controller = new AbortController()
+    const aborted = times(50).map(() => client.listPets({ signal: controller.signal }))
+    const other = client.listPets()
+    controller.abort('enough')
+    expect(rejections(await settled(aborted))).toEqual(times(50).map(() => 'enough'))
+    expect(rejections(await settled([other]))).toEqual([])
+    expect(rejections(await settled([client.listPets({ signal: controller.signal })]))).toEqual(['enough'])
   })
 })
 

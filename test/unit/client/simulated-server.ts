@@ -26,7 +26,7 @@ const respond = (status: number, headers: HeadersInit, body: unknown = []) =>
 
 /** Starts a server that counts requests of one key like the service, on fake timers. The test must call `vi.useRealTimers`. */
 export function simulate({ limits = FREE, offset = 0, latency = () => 20, random, instead }: Simulation = {}) {
-  vi.useFakeTimers({ now: START + offset, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  vi.useFakeTimers({ now: START + offset, toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
   const state = newQuotaState()
   const travel = () => new Promise((resolve) => setTimeout(resolve, latency()))
   const seen = { statuses: [] as number[], paths: [] as string[], waits: 0, mostInFlight: 0, inFlight: 0 }
