@@ -20,7 +20,7 @@ export const errorTable = {
   route_not_found: { status: 404, message: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, message: 'This path does not support this method.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
-  operation_removed: { status: 410, message: 'This operation was removed on 5 December 2030: use GET /pets instead.' },
+  operation_removed: { status: 410, message: 'This operation has been removed.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The body must be application/json in UTF-8.' },
   expectation_failed: { status: 417, message: 'The only supported value of Expect is 100-continue.' },

@@ -1,5 +1,6 @@
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
 export type { CorsOptions } from './http/cors.ts'
+export type { SunsetPolicy } from './http/deprecation.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
@@ -7,7 +8,6 @@ export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
-export type { SunsetPolicy } from './pets/get.ts'
 export type {
   BackEnd,
   BanRule,

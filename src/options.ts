@@ -1,7 +1,7 @@
 import { type CorsOptions, corsRules } from './http/cors.ts'
+import type { SunsetPolicy } from './http/deprecation.ts'
 import { linkBaseOf } from './http/link-base.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
-import type { SunsetPolicy } from './pets/get.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'

@@ -1,5 +1,6 @@
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
+import { addDeprecationHeaders, deprecationOf, isRemoved, removedResponse } from './http/deprecation.ts'
 import {
   type ApiRequest,
   hasUnknownExpectation,
@@ -9,13 +10,14 @@ import {
   toApiRequest,
 } from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
-import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
+import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
 import { memory } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
+import { type OperationName, operations } from './operations.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
-import { addDeprecationHeaders, getPet, isRemoved } from './pets/get.ts'
+import { getPet } from './pets/get.ts'
 import { listPets, pageWriter } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
@@ -74,6 +76,9 @@ interface RequestContext {
   allowance: Allowance | undefined
 }
 
+/** Carries out an operation for a request that is authenticated and counted. */
+type Handler = (context: RequestContext, parameters: PathParameters) => MaybePromise<OwnResponse>
+
 /**
  * Creates a pet store: the whole service as one function from request to response. By default, all data is in memory.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
@@ -105,6 +110,12 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const writePage = pageWriter(linkBase)
+  const handlers: Readonly<Record<OperationName, Handler>> = {
+    listPets: ({ request, target }) => listPets(ports.storage, request, target, writePage),
+    createPet: (context) =>
+      createPet(ports.storage, context.request, bodyRules, locationBase(context), context.subject),
+    getPet: ({ request }, { petId = '' }) => getPet(ports.storage, request, petId),
+  }
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
 
   /** Responds to a request. Returns a promise only if a port has returned one. Never throws, and the promise never rejects. */
@@ -198,20 +209,17 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     return caller.key ? dispatch(context) : unauthorized(caller)
   }
 
-  function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<OwnResponse> {
-    switch (route.kind) {
-      case 'listPets':
-        return listPets(ports.storage, request, target, writePage)
-      case 'createPet': {
-        const locationBase = isRemoved(startedAt, sunset) ? undefined : linkBase(target)
-        return createPet(ports.storage, request, bodyRules, locationBase, subject)
-      }
-      case 'getPet':
-        if (isRemoved(startedAt, sunset)) return errorResponse('operation_removed')
-        return getPet(ports.storage, request, route.petId)
-      default:
-        return routeErrorResponse(route, target, basePath)
-    }
+  function dispatch(context: RequestContext): MaybePromise<OwnResponse> {
+    const { route, target, startedAt } = context
+    if (route.operation === undefined) return unmatchedResponse(route, target, basePath)
+    const deprecation = deprecationOf(route)
+    if (deprecation && isRemoved(deprecation, startedAt, sunset)) return removedResponse(deprecation)
+    return handlers[route.operation](context, route.parameters)
+  }
+
+  /** The path or URL that `Location` begins with; `undefined` once no operation reads the added animal. */
+  function locationBase({ target, startedAt }: RequestContext): string | undefined {
+    return isRemoved(operations.getPet.deprecation, startedAt, sunset) ? undefined : linkBase(target)
   }
 
   /** Adds to `response` the headers of every response, and calls `onResponse`. */
@@ -220,7 +228,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     const { headers } = response
     addRateLimitHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
     headers.push('X-Content-Type-Options', 'nosniff')
-    if (route.kind === 'getPet') addDeprecationHeaders(headers, `${linkBase(target)}/pets`)
+    const deprecation = deprecationOf(route)
+    if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, context, response, isClosed, monotonic() - context.arrivedAt)
     return request.method === 'HEAD' ? headResponse(response) : response

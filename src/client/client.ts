@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { isPetStoreError, PetStoreError } from '../errors.ts'
 import { MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
+import type { OperationName } from '../operations.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { pet, pets as petArray } from '../schemas/pet.ts'
 import { describeValue } from '../support/describe-value.ts'
@@ -97,8 +98,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     if (status !== undefined) query.set('status', status)
     if (limit !== undefined) query.set('limit', String(limit))
     if (cursor !== undefined) query.set('cursor', cursor)
-    const path = query.size > 0 ? `/pets?${query}` : '/pets'
-    const received = await send({ method: 'GET', path, signal })
+    const received = await send({ operation: 'listPets', query, signal })
     return { pets: parseBody(received, 'an array of animals', petArray), next: readNextCursor(received) }
   }
 
@@ -130,19 +130,19 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
       const key = { idempotencyKey, isRandomKey: chosen === undefined }
       try {
-        return parseBody(await send({ method: 'POST', path: '/pets', body, ...key, signal }), 'an animal', pet)
+        return parseBody(await send({ operation: 'createPet', body, ...key, signal }), 'an animal', pet)
       } catch (error) {
         throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
       }
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
-      return parseBody(await send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', pet)
+      return parseBody(await send({ operation: 'getPet', parameters: { petId: id }, signal }), 'an animal', pet)
     },
     get rateLimit() {
       return lastRateLimit()
     },
-  }
+  } satisfies Record<OperationName, unknown> & PetStoreClient
 }
 
 /** Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs pass numbers. */

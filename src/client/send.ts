@@ -1,5 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
+import { type OperationName, operations } from '../operations.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { untilAborted, withTimeout } from '../support/time.ts'
 import { createSignalFollower } from './follow-signal.ts'
@@ -10,9 +11,10 @@ import { isTransient, networkError, redirectError, responseError } from './respo
 import { createStopwatch } from './stopwatch.ts'
 
 interface ClientRequest {
-  readonly method: 'GET' | 'POST'
-  /** The path and query after `baseUrl`. */
-  readonly path: string
+  readonly operation: OperationName
+  /** The parameters in the path of the operation. */
+  readonly parameters?: Readonly<Record<string, bigint>>
+  readonly query?: URLSearchParams
   readonly body?: string | undefined
   readonly idempotencyKey?: string | undefined
   /** Whether the client, not its caller, has chosen `idempotencyKey`. Such a key is left out if the server does not support keys. */
@@ -48,10 +50,11 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
   async function attempt(request: ClientRequest, signal: Call['signal'], keepsKey: boolean): Promise<ClientResponse> {
-    const { method, path, body, idempotencyKey, isRandomKey } = request
+    const { operation, body, idempotencyKey, isRandomKey } = request
+    const { method } = operations[operation]
     const begunAt = stopwatch.elapsed()
     const key = supportsKeys || keepsKey || !isRandomKey ? idempotencyKey : undefined
-    const url = baseUrl + path
+    const url = baseUrl + targetOf(request)
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
@@ -101,7 +104,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
       }
       // A 429 has changed nothing. Any other failed POST may have added its animal: without a key, a second POST adds another.
       const isRefused = error.status === 429
-      const isRepeatable = isRefused || request.method === 'GET' || key !== undefined
+      const isRepeatable = isRefused || operations[request.operation].isRepeatable || key !== undefined
       if (retries++ >= maxRetries || !isTransient(error) || !isRepeatable) throw error
       if (isRefused) continue
       unclear = error
@@ -110,6 +113,12 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   return { send, lastRateLimit: () => rateLimit }
+}
+
+/** Returns the path and query of a request after `baseUrl`, such as `/pets?limit=2`. */
+function targetOf({ operation, parameters = {}, query }: ClientRequest): string {
+  const path = operations[operation].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name]))
+  return query && query.size > 0 ? `${path}?${query}` : path
 }
 
 /** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */

@@ -1,8 +1,9 @@
 import { codeOf, type ErrorCode, isPortFault, type PetStoreError } from '../errors.ts'
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
-import type { OperationName, Route } from '../http/routes.ts'
+import type { Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
+import type { OperationName } from '../operations.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
 /** The request to which an error belongs. All members are `undefined` if there is none, as for an error of Node's server. */
@@ -129,8 +130,7 @@ interface ReportedContext {
 }
 
 export function errorReport({ request: { method, target }, route, key }: ReportedContext) {
-  const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
-  return { method, target: originForm(target), operation, keyId: key?.id } satisfies ErrorReport
+  return { method, target: originForm(target), operation: route.operation, keyId: key?.id } satisfies ErrorReport
 }
 
 /** Calls `onResponse`. Calls `onError` if `onResponse` throws or rejects. */

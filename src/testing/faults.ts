@@ -1,7 +1,8 @@
 import { BrokenConnection, PetStoreError } from '../errors.ts'
 import { type ApiRequest, readTarget } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
-import { matchRoute, type OperationName, operationNames } from '../http/routes.ts'
+import { matchRoute } from '../http/routes.ts'
+import { type OperationName, operationNames } from '../operations.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { checkOptions, invalidOption, isPositiveInteger, millisecondsRule, oneOf } from '../support/option-rules.ts'
 import { sleep } from '../support/time.ts'
@@ -146,8 +147,8 @@ export function portFaults() {
     faultsInForce: () => faults,
     /** Returns the response, or throws {@link BrokenConnection} in place of it. */
     breakConnection(request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
-      const { kind } = matchRoute(request.method, readTarget(request, basePath).route)
-      if (!take('connection', 'break', kind as OperationName)) return response
+      const { operation } = matchRoute(request.method, readTarget(request, basePath).route)
+      if (!take('connection', 'break', operation)) return response
       throw new BrokenConnection('network_error', 'The test breaks the connection after the request.')
     },
     withFaults: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({

@@ -40,6 +40,7 @@ const layers = [
   'pets',
   'reports',
   'http',
+  'operations.ts',
   'schemas',
   'support',
   'ports.ts',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { operationNames } from '../../../src/http/routes.ts'
 import { type NewPet, petStatuses } from '../../../src/model.ts'
+import { operationNames } from '../../../src/operations.ts'
 import { DEFAULT_MAX_NAME_LENGTH, petName } from '../../../src/schemas/pet.ts'
 import { isTime } from '../../../src/support/time.ts'
 

@@ -1,4 +1,5 @@
-import { SUNSET_AT } from '../../pets/get.ts'
+import { isRemoved } from '../../http/deprecation.ts'
+import { operations } from '../../operations.ts'
 import type { ContractClient, ContractRequest, ContractResponse } from './client.ts'
 
 /** One test of a server. */
@@ -33,5 +34,6 @@ export async function checkGetPet(
   request?: ContractRequest,
 ) {
   const response = await client.send(`GET ${path}`, request)
-  if (response.status !== 410 || response.time < SUNSET_AT) expect(response)
+  const mayBeRemoved = isRemoved(operations.getPet.deprecation, response.time, 'enforce')
+  if (response.status !== 410 || !mayBeRemoved) expect(response)
 }

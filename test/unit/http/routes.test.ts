@@ -3,10 +3,10 @@ import { matchRoute, type Route } from '../../../src/http/routes.ts'
 import { startApi } from '../../support/api.ts'
 
 test.each<[string, string, Route]>([
-  ['GET', '/pets', { kind: 'listPets' }],
-  ['HEAD', '/pets', { kind: 'listPets' }],
-  ['POST', '/pets/', { kind: 'createPet' }],
-  ['GET', '/pets/7', { kind: 'getPet', petId: '7' }],
+  ['GET', '/pets', { kind: 'operation', operation: 'listPets', parameters: {} }],
+  ['HEAD', '/pets', { kind: 'operation', operation: 'listPets', parameters: {} }],
+  ['POST', '/pets/', { kind: 'operation', operation: 'createPet', parameters: {} }],
+  ['GET', '/pets/7', { kind: 'operation', operation: 'getPet', parameters: { petId: '7' } }],
   ['OPTIONS', '/pets/7', { kind: 'options', allow: 'GET, HEAD, OPTIONS' }],
   ['PUT', '/pets', { kind: 'otherMethod', allow: 'GET, HEAD, POST, OPTIONS' }],
   ['GET', '/pets//', { kind: 'unknown' }],

@@ -2,15 +2,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test, vi } from 'vitest'
 import { type ErrorCode, PetStoreError } from '../../../src/errors.ts'
 import { tooLarge } from '../../../src/http/read-body.ts'
-import type { OperationName } from '../../../src/http/routes.ts'
 import { type ApiRequest, createPetStore, memory, type PetStorage, type PetStoreOptions } from '../../../src/index.ts'
 import { openApiDocument } from '../../../src/openapi/index.ts'
+import { type OperationName, operations as operationTable } from '../../../src/operations.ts'
 import { manualClock } from '../../../src/testing/index.ts'
+import { operationRequests } from '../../support/operation-requests.ts'
 import { responseChecker } from '../../support/response-checker.ts'
 
 const document = openApiDocument()
 const check = responseChecker(document)
-const REX = '{"name":"Rex","categoryId":1}'
 
 /** How to cause a response: the request to send, and the options of the store. */
 interface Provocation {
@@ -23,12 +23,6 @@ interface Provocation {
   readonly options?: PetStoreOptions
   /** How many requests to send before the main request. */
   readonly before?: number
-}
-
-const requests: Readonly<Record<OperationName, Provocation['request']>> = {
-  listPets: { path: '/pets?limit=1' },
-  createPet: { method: 'POST', path: '/pets', contentType: 'application/json', body: REX },
-  getPet: { path: '/pets/1' },
 }
 
 const throwing = (error: Error) => () => {
@@ -89,7 +83,8 @@ async function provoke(
   await backEnd.storage.create({ name: 'Ada', categoryId: 2n, status: 'sold' })
   await backEnd.storage.create({ name: 'Tom', categoryId: 2n, status: 'pending' })
   const { handle } = createPetStore({ ...backEnd, onError: () => {}, ...options, clock })
-  const sent = { method: 'GET', authorization: `Bearer ${token}`, body: '', ...requests[operation], ...request }
+  const { method } = operationTable[operation]
+  const sent = { method, authorization: `Bearer ${token}`, body: '', ...operationRequests[operation], ...request }
   const headers: Readonly<Record<string, string | undefined>> = {
     authorization: sent.authorization || undefined,
     'content-type': sent.contentType,

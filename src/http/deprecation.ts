@@ -1,0 +1,55 @@
+import { type Deprecation, operationNames, operations } from '../operations.ts'
+import { errorResponse, type OwnResponse } from './response.ts'
+import type { Route } from './routes.ts'
+
+/** Whether a deprecated operation stops working on the day of its removal (`enforce`), or only announces it (`announce`). */
+export type SunsetPolicy = 'enforce' | 'announce'
+
+/** The deprecations of all operations. */
+export const deprecations = operationNames.flatMap((name) => operations[name].deprecation ?? [])
+
+/** Returns the deprecation of a route's operation, or `undefined` if there is none. */
+export function deprecationOf({ operation }: Route): Deprecation | undefined {
+  return operation && operations[operation].deprecation
+}
+
+/** Returns whether an operation has been removed at a time. Without `deprecation`, it never is. */
+export function isRemoved(deprecation: Deprecation | undefined, now: number, policy: SunsetPolicy): boolean {
+  return policy === 'enforce' && deprecation !== undefined && now >= deprecation.removedAt
+}
+
+export function removedResponse(deprecation: Deprecation): OwnResponse {
+  return errorResponse('operation_removed', [], removalMessage(deprecation))
+}
+
+export function removalMessage({ removedAt, successor }: Deprecation): string {
+  return `This operation was removed on ${dateText(removedAt)}: use GET ${successor} instead.`
+}
+
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+
+/** Returns a day in words, such as `5 December 2030`. */
+export function dateText(time: number): string {
+  return dates.format(time)
+}
+
+/** Returns the value of `Deprecation` (RFC 9745, section 2.1). */
+export function deprecationHeader({ deprecatedAt }: Deprecation): string {
+  return `@${deprecatedAt / 1_000}`
+}
+
+/** Returns the value of `Sunset` (RFC 8594). */
+export function sunsetHeader({ removedAt }: Deprecation): string {
+  return new Date(removedAt).toUTCString()
+}
+
+/** Returns the value of `Link` for the operation in place of a deprecated one (RFC 5829). */
+export function successorLink({ successor }: Deprecation, linkBase: string): string {
+  return `<${linkBase}${successor}>; rel="successor-version"`
+}
+
+/** Adds the headers that every response of a deprecated operation has. */
+export function addDeprecationHeaders(headers: string[], deprecation: Deprecation, linkBase: string): void {
+  headers.push('Deprecation', deprecationHeader(deprecation), 'Sunset', sunsetHeader(deprecation))
+  headers.push('Link', successorLink(deprecation, linkBase))
+}

@@ -1,0 +1,170 @@
+import { dateText } from '../http/deprecation.ts'
+import { MAX_LIMIT, type Pet } from '../model.ts'
+import { type OperationName, operationNames, operations } from '../operations.ts'
+import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
+import { DEFAULT_LIMIT } from '../schemas/query.ts'
+import { grouped } from './description.ts'
+import { errorResponses } from './error-responses.ts'
+import { headerRefs } from './headers.ts'
+import { int64, json, ref } from './references.ts'
+
+/** What the document says about an operation, in addition to its row in `operations`. */
+interface Description {
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly object[]
+  readonly requestBody?: object
+  readonly success: {
+    readonly status: number
+    readonly description: string
+    /** Names of header components that other responses lack. */
+    readonly headers?: readonly string[]
+    readonly content: object
+    readonly links?: object
+  }
+}
+
+type Example = Record<keyof Pet, string | number>
+
+const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' } satisfies Example
+const ada = { id: 2, name: 'Ada', categoryId: 2, status: 'sold' } satisfies Example
+
+const nextPage = {
+  operationId: 'listPets' satisfies OperationName,
+  description: 'The next page, unless `X-Next-Cursor` is absent.',
+  parameters: {
+    limit: '$request.query.limit',
+    status: '$request.query.status',
+    cursor: '$response.header.X-Next-Cursor',
+  },
+}
+
+const addedPet = {
+  operationId: 'getPet' satisfies OperationName,
+  description: 'The added animal.',
+  parameters: { petId: '$response.body#/id' },
+}
+
+const petId = {
+  name: 'petId',
+  in: 'path',
+  description: 'The id of the animal.',
+  schema: int64,
+  example: 7,
+  required: true,
+}
+
+/** The compiler names an operation that is missing here. */
+function descriptions(bodyLimit: number): Readonly<Record<OperationName, Description>> {
+  return {
+    listPets: {
+      summary: 'List animals',
+      description:
+        'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
+      parameters: [
+        {
+          name: 'limit',
+          description: 'The largest number of animals to return.',
+          example: 2,
+          schema: { default: DEFAULT_LIMIT, type: 'integer', minimum: 1, maximum: MAX_LIMIT },
+        },
+        {
+          name: 'status',
+          description: 'Returns only animals with this status.',
+          example: 'available',
+          // No description beside `$ref`: some generators do not support it.
+          schema: ref('PetStatus'),
+        },
+        {
+          name: 'cursor',
+          description: 'The value of `X-Next-Cursor` in the response with the previous page.',
+          example: 'MToy',
+          schema: { type: 'string' },
+        },
+      ].map(({ name, ...others }) => ({ name, in: 'query', ...others, required: false })),
+      success: {
+        status: 200,
+        description: 'A page of animals.',
+        headers: ['NextPage', 'X-Next-Cursor'],
+        links: { nextPage },
+        ...json('Pets', {
+          lastPage: { summary: 'The last page', value: [rex] },
+          page: { summary: 'A page with a next page, for limit=2', value: [{ ...rex, id: 1 }, ada] },
+        }),
+      },
+    },
+
+    createPet: {
+      summary: 'Add an animal',
+      description: `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.`,
+      parameters: [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description:
+            'A key of your choice, such as a UUID, bare or as a quoted string. If no response arrives, send the request again with this key within 48 hours: the animal is added only once.',
+          schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+          example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+          required: false,
+        },
+      ],
+      requestBody: {
+        required: true,
+        ...json('PetToAdd', {
+          shortest: { summary: 'With the default status', value: { name: 'Rex', categoryId: 1 } },
+          sold: { summary: 'With a status', value: { name: 'Ada', categoryId: 2, status: 'sold' } },
+        }),
+      },
+      success: {
+        status: 201,
+        description: 'The added animal with its id.',
+        headers: ['Location', 'Idempotency-Replayed'],
+        links: { addedPet },
+        ...json('Pet', { added: { summary: 'The added animal', value: rex } }),
+      },
+    },
+
+    getPet: {
+      summary: 'Get an animal',
+      description: 'Returns one animal. Use `GET /pets` with a `status` filter instead.',
+      parameters: [petId],
+      success: {
+        status: 200,
+        description: 'The animal.',
+        ...json('Pet', { found: { summary: 'The animal', value: rex } }),
+      },
+    },
+  }
+}
+
+/** Returns the paths of the document, from the table of operations. */
+export function documentPaths(bodyLimit: number): Record<string, Record<string, unknown>> {
+  const described = descriptions(bodyLimit)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const name of operationNames) {
+    const { method, path } = operations[name]
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(name, described[name]) }
+  }
+  return paths
+}
+
+function operationObject(name: OperationName, described: Description) {
+  const { summary, description, parameters, requestBody, success } = described
+  const { status, description: meaning, headers, ...response } = success
+  const { deprecation } = operations[name]
+  return {
+    operationId: name,
+    tags: ['pets'],
+    summary,
+    description: deprecation
+      ? `${description} This operation is removed on ${dateText(deprecation.removedAt)}.`
+      : description,
+    ...(deprecation && { deprecated: true }),
+    parameters,
+    ...(requestBody && { requestBody }),
+    responses: {
+      [status]: { description: meaning, headers: headerRefs(name, headers), ...response },
+      ...errorResponses(name),
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import type { ErrorCode } from './errors.ts'
+
+/** One operation of the API: a row of {@link operations}. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** The path below the base path, with parameters as in OpenAPI: `/pets/{petId}`. */
+  readonly path: `/${string}`
+  /** Its own error codes. Every operation has {@link commonErrorCodes} too. */
+  readonly errorCodes: readonly ErrorCode[]
+  /** Whether a client may send a request again that it may have carried out. If not, only with an idempotency key. */
+  readonly isRepeatable: boolean
+  readonly deprecation?: Deprecation
+}
+
+/** The end of an operation. Times are in milliseconds since the Unix epoch. */
+export interface Deprecation {
+  readonly deprecatedAt: number
+  readonly removedAt: number
+  /** The path to GET in place of the operation. */
+  readonly successor: string
+}
+
+/**
+ * Every operation by its name. Routes, `Allow`, the paths of the OpenAPI document, reports, faults and the client's rule for repeats
+ * come from this table. The handlers are in `pet-store.ts`: if they were here, the client would contain them.
+ */
+const table = {
+  listPets: {
+    method: 'GET',
+    path: '/pets',
+    errorCodes: ['invalid_parameter'],
+    isRepeatable: true,
+  },
+  createPet: {
+    method: 'POST',
+    path: '/pets',
+    errorCodes: [
+      'malformed_json',
+      'invalid_body',
+      'invalid_idempotency_key',
+      'idempotency_not_supported',
+      'idempotency_key_reused',
+      'incomplete_body',
+      'payload_too_large',
+      'unsupported_media_type',
+      'body_already_read',
+    ],
+    isRepeatable: false,
+  },
+  getPet: {
+    method: 'GET',
+    path: '/pets/{petId}',
+    errorCodes: ['pet_not_found', 'operation_removed'],
+    isRepeatable: true,
+    deprecation: {
+      deprecatedAt: Date.UTC(2025, 11, 5),
+      removedAt: Date.UTC(2030, 11, 5),
+      successor: '/pets',
+    },
+  },
+} as const satisfies Readonly<Record<string, Operation>>
+
+/** The name of an operation. */
+export type OperationName = keyof typeof table
+
+export const operations: Readonly<Record<OperationName, Operation>> = table
+
+export const operationNames = Object.keys(operations) as readonly OperationName[]
+
+/** The error codes of every operation. */
+export const commonErrorCodes: readonly ErrorCode[] = [
+  'bad_request',
+  'missing_api_key',
+  'invalid_api_key',
+  'request_timeout',
+  'expectation_failed',
+  'rate_limit_exceeded',
+  'api_key_banned',
+  'request_header_fields_too_large',
+  'internal_error',
+  'service_unavailable',
+]
+
+/** The error codes of requests that match no operation. */
+export const unmatchedErrorCodes: readonly ErrorCode[] = ['route_not_found', 'method_not_allowed']
