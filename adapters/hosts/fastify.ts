@@ -1,7 +1,6 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { nodeResponder } from './node/handler.ts'
-import { currentHeader } from './node/headers.ts'
 import { type MountedTarget, matchedPath, overlap } from './node/mount-path.ts'
 import type { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -79,7 +78,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const url = petStore.basePath.slice(shared.length)
   const onRequest = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const write = (request: NodeRequest, response: ApiResponse) => send(reply, request, response)
-    return respond(raw, reply.raw, mountedTargetOf(raw, mount), currentHeader, write)
+    return respond(raw, reply.raw, mountedTargetOf(raw, mount), { write })
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.

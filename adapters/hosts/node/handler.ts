@@ -2,7 +2,7 @@ import { isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
-import { currentHeader, sentHeader } from './headers.ts'
+import { currentHeader, type HeaderReader } from './headers.ts'
 import { findMountedTarget, type MountedTarget } from './mount-path.ts'
 import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
@@ -32,10 +32,14 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
     // Koa and Fastify pass their own objects in place of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // Middleware that ran earlier may have changed the headers.
-    const readHeader = next === undefined ? sentHeader : currentHeader
-    return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
+    return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' })
   }
+}
+
+interface ResponderParts {
+  /** By default, reads the headers as earlier middleware has changed them. */
+  readonly readHeader?: HeaderReader
+  readonly write?: ResponseWriter
 }
 
 /**
@@ -49,8 +53,7 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions, other
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
-    readHeader: typeof sentHeader,
-    write: ResponseWriter = writeResponse,
+    { readHeader = currentHeader, write = writeResponse }: ResponderParts = {},
   ) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader)

@@ -25,8 +25,9 @@ export function findMountedTarget(incoming: NodeIncoming, basePath: string): Mou
 }
 
 /** Returns the part of the path that routers have matched; '' if it is unknown because other code has rewritten `url`. */
-export function matchedPath({ baseUrl, originalUrl }: NodeIncoming, rest: string): string {
-  if (baseUrl !== undefined) return baseUrl
+export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming, rest: string): string {
+  // In node-mocks-http, `baseUrl` is the whole path, although no router has removed anything from `url`.
+  if (baseUrl !== undefined && url !== originalUrl) return baseUrl
   if (originalUrl === undefined) return ''
   const [path, end] = [pathOf(originForm(originalUrl)), pathOf(rest)]
   return path.endsWith(end) ? path.slice(0, -end.length) : ''

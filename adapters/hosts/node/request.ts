@@ -1,9 +1,9 @@
 import type { ApiRequest } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
-import type { sentHeader } from './headers.ts'
+import type { HeaderReader } from './headers.ts'
 import type { MountedTarget } from './mount-path.ts'
 import { readBody } from './read-body.ts'
-import type { NodeIncoming, NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeIncoming, type NodeOutgoing } from './types.ts'
 
 /** How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the others. */
 const MAX_HEADERS = 1_000
@@ -18,7 +18,7 @@ export class NodeRequest implements ApiRequest {
   readonly incoming: NodeIncoming
   readonly outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
-  readonly #readHeader: typeof sentHeader
+  readonly #readHeader: HeaderReader
   /** The IP address of the connection. Read at the start, because a closed socket has none. */
   readonly #peer: string | undefined
   #abort: AbortController | undefined
@@ -28,7 +28,7 @@ export class NodeRequest implements ApiRequest {
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
     readAddress: AddressReader,
-    readHeader: typeof sentHeader,
+    readHeader: HeaderReader,
   ) {
     this.method = incoming.method ?? 'GET'
     this.target = mounted.target
@@ -42,7 +42,8 @@ export class NodeRequest implements ApiRequest {
 
   get clientAddress(): string | undefined {
     // If Node may have dropped headers, a proxy's entry may be missing. Then only the IP address of the connection is used.
-    const isComplete = this.incoming.rawHeaders.length < 2 * MAX_HEADERS
+    const { rawHeaders = [] } = this.incoming
+    const isComplete = rawHeaders.length < 2 * MAX_HEADERS
     return this.#readAddress(this.#peer, isComplete ? this.header(FORWARDED_FOR) : undefined)
   }
 
@@ -78,11 +79,11 @@ function abortOnLeave(request: NodeRequest): AbortController {
   const controller = new AbortController()
   const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
   // HTTP/2 sockets are not checked: many requests share a socket, and reading its properties may throw.
-  const hasFailed = () => incoming.httpVersionMajor < 2 && incoming.socket?.errored != null
+  const hasFailed = () => !isHttp2(incoming) && incoming.socket?.errored != null
   const onClose = () => {
     if (!request.isAnswered && (!isFinished() || hasFailed())) controller.abort()
   }
-  if (incoming.httpVersionMajor >= 2) incoming.on('aborted', () => controller.abort())
+  if (isHttp2(incoming)) incoming.on('aborted', () => controller.abort())
   if (outgoing.destroyed) onClose()
   else outgoing.on('close', onClose)
   return controller

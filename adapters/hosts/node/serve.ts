@@ -101,7 +101,7 @@ function handleAll(server: Server, { track }: Connections, respond: ReturnType<t
     const isRejected = host === undefined || !HOST.test(host)
     if (isRejected) outgoing.shouldKeepAlive = false
     const readHeader = isRejected ? withoutValidHost : sentHeader
-    void respond(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, readHeader)
+    void respond(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, { readHeader })
   }
   // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)

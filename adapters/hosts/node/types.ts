@@ -15,15 +15,16 @@ export interface NodeIncoming {
   readonly originalUrl?: string | undefined
   /** The part of the path that Express has matched. */
   readonly baseUrl?: string | undefined
-  readonly httpVersionMajor: number
-  readonly rawHeaders: readonly string[]
+  readonly httpVersionMajor?: number | undefined
+  /** Names and values alternate. Missing or empty if the host has built the request itself. */
+  readonly rawHeaders?: readonly string[] | undefined
   /** The headers, which the host may have changed. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
-  readonly complete: boolean
+  readonly complete?: boolean | undefined
   readonly destroyed?: boolean
   /** In HTTP/2: whether the client has disconnected. */
   readonly aborted?: boolean
-  /** Whether a part of the body has been read. */
+  /** Whether a part of the body has been read. Missing in mock requests that are no stream. */
   readonly readableDidRead?: boolean
   /** Whether all of the body has been read. */
   readonly readableEnded?: boolean
@@ -38,7 +39,12 @@ export interface NodeIncoming {
   removeListener(event: string, listener: Listener): unknown
   listenerCount(event: string): number
   read(): unknown
-  resume(): unknown
+  resume?(): unknown
+}
+
+/** Mock requests may have no `httpVersionMajor`; in serverless-http, it is a string. */
+export function isHttp2({ httpVersionMajor = 1 }: NodeIncoming): boolean {
+  return Number(httpVersionMajor) > 1
 }
 
 /** The part of a response that the adapters use: Node's `ServerResponse`, or the response of the HTTP/2 compatibility API. */

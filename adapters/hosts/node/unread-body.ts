@@ -1,5 +1,5 @@
 import { declaredLength, sentHeader } from './headers.ts'
-import type { NodeIncoming, NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeIncoming, type NodeOutgoing } from './types.ts'
 
 /** How many bytes of a rejected upload are read at most. Many clients send the whole body before they read the response. */
 const DRAINED_BYTES = 16_777_216
@@ -34,7 +34,7 @@ type PrivateFlags = Record<'_expect_continue' | '_sent100', unknown>
  * Continue" if the host listens to `checkContinue`.
  */
 export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  if (!(incoming.httpVersionMajor > 1)) {
+  if (!isHttp2(incoming)) {
     const { _expect_continue, _sent100 } = outgoing as NodeOutgoing & PrivateFlags
     return _expect_continue === true && _sent100 === false
   }
@@ -42,9 +42,9 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Returns whether the request has a body of which a part has not been read. */
+/** Returns whether the request has a body of which a part has not been read. A mock request without `complete` has none. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
-  return !incoming.complete && (isChunked(incoming) || declaredLength(incoming) > 0)
+  return incoming.complete === false && (isChunked(incoming) || declaredLength(incoming) > 0)
 }
 
 function isChunked(incoming: NodeIncoming): boolean {
@@ -58,7 +58,7 @@ export function isSmallBody(incoming: NodeIncoming): boolean {
 /** Reads the rest of the request body after the response is sent. Only then can the client reuse the connection. */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', async () => {
-    if (isSmallBody(incoming)) return incoming.resume()
+    if (isSmallBody(incoming)) return incoming.resume?.()
     await drain(incoming)
     if (!incoming.complete) incoming.socket?.destroy?.()
   })
@@ -81,6 +81,6 @@ export function drain(incoming: NodeIncoming): Promise<void> {
     })
     incoming.on('end', stop)
     incoming.on('close', stop)
-    incoming.resume()
+    incoming.resume?.()
   })
 }

@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../../src/index.ts'
 import { mergeHeaders } from '../shared/response-headers.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
-import type { NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
 export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
@@ -27,7 +27,7 @@ export const writeResponse: ResponseWriter = (request, response: ApiResponse | B
   if (outgoing.headersSent || isGone(outgoing)) return
   const body = 'bytes' in response ? response.bytes : response.body
   const headers = withLength(request.method, response, body)
-  if (incoming.httpVersionMajor > 1) return writeStream(request, response.status, headers, body)
+  if (isHttp2(incoming)) return writeStream(request, response.status, headers, body)
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
     return endAfterBody(request, () => outgoing.end(body))
@@ -74,7 +74,7 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
   setHead(outgoing, status, headers)
   if (!incoming.complete) {
     const { stream } = outgoing
-    incoming.resume()
+    incoming.resume?.()
     stream?.on('finish', async () => {
       await drain(incoming)
       if (!incoming.complete) stream.close()

@@ -6,7 +6,7 @@ import type { NodeIncoming } from '../../../adapters/hosts/node/types.ts'
 function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
   const rawHeaders = ['Content-Length', String(Buffer.byteLength(text))]
   try {
-    return Buffer.from(keptBody({ rawHeaders, ...given } as NodeIncoming)).toString()
+    return Buffer.from(keptBody({ rawHeaders, readableDidRead: true, ...given } as NodeIncoming)).toString()
   } catch (error) {
     expect(error).toMatchObject({ code: 'body_already_read' })
     return undefined
