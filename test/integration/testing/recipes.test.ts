@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 import { chromiumPath } from '../../support/chromium.ts'
+import { onDemand } from '../../support/on-demand.ts'
 import { startServer } from '../../support/petstore-command.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
 import { startPetstore } from '../../support/serve-command.ts'
@@ -29,12 +30,17 @@ async function run(program: string, args: readonly string[], env: ExecFileOption
   return stdout + stderr
 }
 
+const jest = await onDemand('jest@30.5.2')
+
 describe('a recipe for a test runner passes', () => {
-  test.each(['jest', 'jest-suites'])('the recipe for Jest with CommonJS passes: %s', async (name) => {
-    const jest = join(root, 'node_modules/jest/bin/jest.js')
-    const args = ['--rootDir', recipe(''), '--testMatch', `**/${name}.test.cjs`, '--no-cache']
-    expect(await run(process.execPath, [jest, ...args])).toContain('Test Suites: 1 passed')
-  })
+  test.skipIf(missing('Jest', jest !== undefined)).each(['jest', 'jest-suites'])(
+    'the recipe for Jest with CommonJS passes: %s',
+    async (name) => {
+      const program = join(String(jest), 'node_modules/jest/bin/jest.js')
+      const args = ['--rootDir', recipe(''), '--testMatch', `**/${name}.test.cjs`, '--no-cache']
+      expect(await run(process.execPath, [program, ...args])).toContain('Test Suites: 1 passed')
+    },
+  )
 
   test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('the recipe for node:test passes: %s', async (name) => {
     expect(await run(process.execPath, ['--test', '--test-reporter=tap', recipe(name)])).toMatch(/^# pass 1$/m)
