@@ -10,8 +10,8 @@ import { logRequests } from '../../../adapters/cli/page/request-log.ts'
 import { createPetStoreClient } from '../../../src/client/index.ts'
 import { type ApiRequest, createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 import { newToken } from '../../../src/keys/token.ts'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { runCommand } from '../../support/petstore-command.ts'
-import { temporaryFolder } from '../sqlite/open.ts'
 
 const token = newToken()
 /** A token for `--key`. It does not begin with `pet_`, so the code that masks tokens must know it. */

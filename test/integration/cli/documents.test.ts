@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { runPetstore } from '../../support/serve-command.ts'
 import { findProgram, freePort } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
-import { temporaryFolder } from '../sqlite/open.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(root, 'docs/command.md'), 'utf8')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { type RunningServer, runCommand, startServer } from '../../support/petstore-command.ts'
-import { temporaryFolder } from '../sqlite/open.ts'
 
 const ROUNDS = 20
 const KILLS = Number(process.env.KILLS ?? 4)

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { type RunningServer, runCommand, startCommand, startServer } from '../../support/petstore-command.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { until } from '../../support/until.ts'
-import { temporaryFolder } from '../sqlite/open.ts'
 
 let folder: string
 let data: string

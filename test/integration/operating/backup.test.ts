@@ -9,13 +9,13 @@ import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import type { Pet, PetStorage } from '../../../src/index.ts'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../../support/redis-server.ts'
 import { COMMAND, runPetstore } from '../../support/serve-command.ts'
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
-import { temporaryFolder } from '../sqlite/open.ts'
 
 /** Adds animals until `stop` is called. `added` contains every animal whose `create` has resolved. */
 function addSteadily(storage: PetStorage): { added: Pet[]; stop: () => Promise<void> } {

@@ -1,7 +1,7 @@
 import { accessSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { temporaryFolder } from '../../integration/sqlite/open.ts'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 
 vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
 // Another test file of this worker may have loaded the module without the mock.

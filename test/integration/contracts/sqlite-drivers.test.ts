@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Libsql from 'libsql'
 import { describe, test } from 'vitest'
+import { sqliteContracts } from '../../conformance/sqlite/contracts.ts'
+import { sqliteFaults } from '../../conformance/sqlite/faults.ts'
+import type { Connection } from '../../conformance/sqlite/open.ts'
 import { onDemand } from '../../support/on-demand.ts'
 import { nodeBinary, runtimeBinary, versions } from '../../support/runtimes.ts'
 import { missing } from '../../support/skips.ts'
-import { sqliteContracts } from './contracts.ts'
-import { sqliteFaults } from './faults.ts'
-import type { Connection } from './open.ts'
 
 const [BetterSqlite3, node, bun] = await Promise.all([
   onDemand('better-sqlite3@12.9.0').then(compiledDriver),
@@ -17,7 +17,7 @@ const [BetterSqlite3, node, bun] = await Promise.all([
   runtimeBinary('bun'),
 ])
 
-const program = join(import.meta.dirname, 'programs/contract.ts')
+const program = join(import.meta.dirname, 'programs/sqlite.ts')
 
 type Driver = new (path: string, options?: { timeout: number }) => Connection
 

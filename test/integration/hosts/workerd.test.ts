@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { runtimeBinary } from '../support/runtimes.ts'
-import { bundleWorker, workerdArgs } from './bundle-worker.ts'
-import { hostProgram } from './start-host.ts'
-import { testHost } from './test-host.ts'
+import { bundleWorker, workerdArgs } from '../../conformance/bundle-worker.ts'
+import { hostProgram } from '../../conformance/start-host.ts'
+import { testHost } from '../../conformance/test-host.ts'
+import { runtimeBinary } from '../../support/runtimes.ts'
 
 const folder = await bundleWorker(hostProgram('worker.mjs'))
 afterAll(() => rm(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, describe, test, vi } from 'vitest'
-import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
-import { emptied } from '../../support/postgres-back-end.ts'
+import { keyStoreContract, quotaContract, storageContract } from '../../src/testing/index.ts'
+import { emptied } from '../support/postgres-back-end.ts'
 
 // PGlite decodes texts with `new TextDecoder()`, which drops U+FEFF at the beginning. This class keeps it.
 class WholeTextDecoder extends TextDecoder {

@@ -1,7 +1,7 @@
 import type { TestRunner } from '../../../../src/testing/index.ts'
-import { sqliteContracts } from '../contracts.ts'
-import { sqliteFaults } from '../faults.ts'
-import type { Connection, OpenFile } from '../open.ts'
+import { sqliteContracts } from '../../../conformance/sqlite/contracts.ts'
+import { sqliteFaults } from '../../../conformance/sqlite/faults.ts'
+import type { Connection, OpenFile } from '../../../conformance/sqlite/open.ts'
 
 /** Runs the contract suites in Node with node:sqlite and node:test, or in Bun with bun:sqlite and bun:test. */
 

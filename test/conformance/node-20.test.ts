@@ -1,4 +1,0 @@
-import { nodeBinary, versions } from '../support/runtimes.ts'
-import { testHost } from './test-host.ts'
-
-testHost({ name: 'Node 20', binary: await nodeBinary(versions.node20), program: 'node.mjs' })

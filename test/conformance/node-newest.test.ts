@@ -1,4 +1,0 @@
-import { nodeBinary, versions } from '../support/runtimes.ts'
-import { testHost } from './test-host.ts'
-
-testHost({ name: 'Node, the newest', binary: await nodeBinary(versions.nodeNewest), program: 'node.mjs' })
