@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
-import config from '../vitest.config.ts'
+import { shared } from '../vitest.config.ts'
 
 /** The unit tests of the core. The tests of hosts and commands are left out, because they would start servers for each mutant. */
 export default defineConfig({
   test: {
-    ...config.test,
+    ...shared,
+    globalSetup: ['test/support/global-setup.ts'],
     include: [
       'test/unit/*.test.ts',
       'test/unit/{contracts,http,keys,memory,pets,quota,support}/**/*.test.ts',

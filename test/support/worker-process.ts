@@ -17,7 +17,7 @@ export interface WorkerProcess {
 
 /** Builds the worker program from the current source. The output is inside the project, where imports find the packages. */
 export async function buildWorker(): Promise<{ program: string; remove(): Promise<void> }> {
-  const cache = join(import.meta.dirname, '../../node_modules/.cache')
+  const cache = join(import.meta.dirname, '../../.cache')
   await mkdir(cache, { recursive: true })
   const outDir = await mkdtemp(join(cache, 'worker-'))
   const entry = { worker: join(import.meta.dirname, 'worker.ts') }

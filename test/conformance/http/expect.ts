@@ -66,8 +66,7 @@ export async function probe(send: Send): Promise<{
   return JSON.parse((await send('/probe')).body)
 }
 
-/** Repeats a check until it is true, for at most `patience` milliseconds. */
-export async function eventually(isTrue: () => Promise<boolean>, failure: string, patience = 5_000): Promise<void> {
-  const deadline = AbortSignal.timeout(patience)
-  while (!(await isTrue())) assert.ok(!deadline.aborted, failure)
+/** Repeats a check until it is true, for at most `looks` times. */
+export async function eventually(isTrue: () => Promise<boolean>, failure: string, looks = Infinity): Promise<void> {
+  for (let look = 1; !(await isTrue()); look++) assert.ok(look < looks, failure)
 }

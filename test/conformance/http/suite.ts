@@ -46,8 +46,8 @@ export type Rows = Readonly<Record<string, Row>>
 export interface RowHost {
   readonly send: Send
   readonly port: number
-  /** How long to wait for an event, in milliseconds. Short if the row is expected to fail. */
-  readonly patience: number
+  /** How often to look for an event. There is no limit unless the row is expected to fail. */
+  readonly looks: number
   /** Opens a connection. The suite closes it at the end of the row. */
   wire(): Wire
 }
@@ -78,7 +78,7 @@ export function httpConformance(runner: Runner, host: Host, isInProcess = false)
         for (const [name, row] of Object.entries(rows)) {
           const limit = limitOf(host.name, name)
           if (limit === undefined) runner.test(name, () => runRow(row, running))
-          else runner.test(`this host cannot pass: ${name}`, () => expectLimit(() => runRow(row, running, 300), limit))
+          else runner.test(`this host cannot pass: ${name}`, () => expectLimit(() => runRow(row, running, 100), limit))
         }
       })
     }
@@ -90,7 +90,7 @@ async function expectLimit(check: () => Promise<void>, { shows, reason, isChance
   else await assert.rejects(check(), shows, `this limit is gone, or the row fails differently: ${reason}`)
 }
 
-async function runRow(row: Row, running: RunningHost | undefined, patience = 5_000): Promise<void> {
+async function runRow(row: Row, running: RunningHost | undefined, looks = Infinity): Promise<void> {
   if (running === undefined) throw new Error('the host did not start')
   const { send, port = 0 } = running
   const wires: Wire[] = []
@@ -100,7 +100,7 @@ async function runRow(row: Row, running: RunningHost | undefined, patience = 5_0
     return opened
   }
   try {
-    await row({ send, port, patience, wire })
+    await row({ send, port, looks, wire })
   } finally {
     for (const opened of wires) opened.close()
   }

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import Libsql from 'libsql'
 import { describe, test } from 'vitest'
 import { sqliteContracts } from '../../conformance/sqlite/contracts.ts'
 import { sqliteFaults } from '../../conformance/sqlite/faults.ts'
@@ -37,9 +36,6 @@ function compiledDriver(folder: string | undefined): Driver | undefined {
 async function runContracts(binary: string | undefined, ...args: string[]): Promise<void> {
   await promisify(execFile)(String(binary), args, { timeout: 110_000 })
 }
-
-sqliteContracts({ describe, test }, 'libsql', (path) => new Libsql(path))
-sqliteFaults({ describe, test }, 'libsql', (path) => new Libsql(path))
 
 describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-sqlite3', () => {
   const Database = BetterSqlite3 as Driver

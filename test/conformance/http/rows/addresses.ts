@@ -34,13 +34,13 @@ export const addresses: Rows = {
     assert.equal(await addressOf('[2001:DB8:0::1]:443'), '2001:db8::1')
     assert.equal(await addressOf('unknown'), '127.0.0.1')
   },
-  'counts an anonymous client that disconnects': async ({ send, wire, patience }) => {
+  'counts an anonymous client that disconnects': async ({ send, wire, looks }) => {
     const before = await probe(send)
     const leaving = wire()
     leaving.write('GET /left/v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer leaves\r\n\r\n')
     await eventually(async () => (await probe(send)).started > before.started, 'the request never arrived')
     leaving.close()
-    await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', patience)
+    await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', looks)
     expectError(await send('/left/v1/pets'), 429, 'rate_limit_exceeded')
   },
   'normalizes the address of the connection': async ({ send, port }) => {

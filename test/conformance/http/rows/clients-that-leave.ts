@@ -4,7 +4,7 @@ import type { Rows } from '../suite.ts'
 
 /** Tests of clients that disconnect before the response. */
 export const clientsThatLeave: Rows = {
-  'aborts the signal when the client disconnects': async ({ send, wire, patience }) => {
+  'aborts the signal when the client disconnects': async ({ send, wire, looks }) => {
     const before = await probe(send)
     const leaving = wire()
     leaving.write(
@@ -12,7 +12,7 @@ export const clientsThatLeave: Rows = {
     )
     await eventually(async () => (await probe(send)).started > before.started, 'the request never arrived')
     leaving.close()
-    await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', patience)
+    await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', looks)
   },
   'does not abort the signal when the body ends': async ({ send }) => {
     for (let i = 0; i < 3; i++) expectJson(await post(send, '/leaving/v1/pets'), 201)
