@@ -98,15 +98,23 @@ export function isAborted(request: ApiRequest): boolean {
   return request.isAborted ?? request.signal?.aborted ?? false
 }
 
+/** Returns the `basePath` of a Next.js app, which `url` contains. Next.js 16 knows it in edge functions and in its proxy. */
+function nextBasePath(request: Request & { nextUrl?: { readonly basePath?: unknown } }): string | undefined {
+  const basePath = request.nextUrl?.basePath
+  return typeof basePath === 'string' ? basePath : undefined
+}
+
 export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
+  readonly mountPath: string | undefined
   protected readonly request: Request
   readonly #clientAddress: string | undefined
 
   constructor(request: Request, clientAddress?: string) {
     this.method = request.method
     this.target = request.url
+    this.mountPath = nextBasePath(request)
     this.request = request
     this.#clientAddress = clientAddress
   }

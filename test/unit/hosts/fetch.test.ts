@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { type TrustProxy, toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { createPetStore } from '../../../src/index.ts'
+import { storeWithKey } from '../../support/node-server.ts'
 
 /** Returns the address by which the store counts a request with `X-Forwarded-For: 9.9.9.9, 203.0.113.7`. */
 async function countedAddress(trustProxy: TrustProxy, peer?: string | null) {
@@ -23,6 +24,16 @@ test.each<[TrustProxy, string | null | undefined, string | undefined]>([
   [['10.0.0.0/8'], undefined, undefined],
 ])('with trustProxy %j and the peer %j, the client address is %j', async (trustProxy, peer, expected) => {
   expect(await countedAddress(trustProxy, peer)).toBe(expected)
+})
+
+test('links contain the basePath that Next.js passes in nextUrl', async () => {
+  const { petStore, token } = await storeWithKey()
+  const request = new Request('http://localhost/shop/v1/pets/1', { headers: { authorization: `Bearer ${token}` } })
+  const ofNext = Object.assign(request, { nextUrl: { basePath: '/shop' } })
+  for (const fetch of [petStore.fetch, toFetchHandler(petStore)]) {
+    const response = await fetch(ofNext)
+    expect([response.status, response.headers.get('link')]).toEqual([404, '</shop/v1/pets>; rel="successor-version"'])
+  }
 })
 
 test('responds with 500 if the second argument is not an address', async () => {

@@ -14,16 +14,27 @@ interface Context {
   readonly res: ServerResponse
   readonly request: { rawBody?: string }
   readonly status: number
+  readonly originalUrl: string
   respond: boolean
 }
+type Middleware = (context: Context, next: () => Promise<void>) => unknown
 interface KoaApp {
-  use(middleware: (context: Context, next: () => Promise<void>) => unknown): void
+  use(middleware: Middleware): void
   listen(port: number, host: string): Server
 }
-const Koa = createRequire(import.meta.url)('koa') as new () => KoaApp
+const require = createRequire(import.meta.url)
+const Koa = require('koa') as new () => KoaApp
+const mount = require('koa-mount') as (prefix: string, middleware: Middleware) => Middleware
+
+async function urlOf(app: KoaApp): Promise<string> {
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 /** Adds an animal behind other middleware, with the lines of docs/mounting.md. Returns the status and the text of the response. */
-async function addBehind(...others: readonly Parameters<KoaApp['use']>[0][]) {
+async function addBehind(...others: readonly Middleware[]) {
   const petStore = createPetStore()
   const { token } = await petStore.keyStore.issue({ plan: 'free' })
   const handler = toNodeHandler(petStore)
@@ -33,13 +44,9 @@ async function addBehind(...others: readonly Parameters<KoaApp['use']>[0][]) {
     context.respond = false
     return handler(context.req, context.res)
   })
-  const server = app.listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/pets`
   const body = '{"name":"Rex","categoryId":9007199254740993}'
-  const response = await fetch(url, { method: 'POST', headers, body })
+  const response = await fetch(`${await urlOf(app)}/v1/pets`, { method: 'POST', headers, body })
   return { status: response.status, text: await response.text() }
 }
 
@@ -68,3 +75,25 @@ test('the line for koa-bodyparser in docs/mounting.md keeps the exact body', asy
   )
   expect(added).toMatchObject({ status: 201, text: expect.stringContaining('9007199254740993') })
 })
+
+test.each(['/shop', '/v1'])(
+  'the line for koa-mount in docs/mounting.md keeps the prefix %s in links',
+  async (prefix) => {
+    const document = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
+    expect(document).toContain('`Object.assign(context.req, { originalUrl: context.originalUrl })`')
+    const petStore = createPetStore()
+    const { token } = await petStore.keyStore.issue({ plan: 'free' })
+    const handler = toNodeHandler(petStore)
+    const app = new Koa()
+    app.use(
+      mount(prefix, (context) => {
+        context.respond = false
+        Object.assign(context.req, { originalUrl: context.originalUrl })
+        return handler(context.req, context.res)
+      }),
+    )
+    const path = prefix === '/v1' ? '/v1' : `${prefix}/v1`
+    const response = await fetch(`${await urlOf(app)}${path}/pets/1`, { headers: { authorization: `Bearer ${token}` } })
+    expect([response.status, response.headers.get('link')]).toEqual([404, `<${path}/pets>; rel="successor-version"`])
+  },
+)
