@@ -29,7 +29,10 @@ export function mongodb(client, clock = Date) {
 
   const valid = { 'key.revokedAt': { $exists: false } }
   const keyStore = {
-    find: async (token) => (await keys.findOne({ hash: await hashToken(token), ...valid }))?.key,
+    async find(token) {
+      const unexpired = { $not: { $lte: clock.now() } }
+      return (await keys.findOne({ hash: await hashToken(token), ...valid, 'key.expiresAt': unexpired }))?.key
+    },
     async issue(options) {
       const { token, hash, key } = await newKey(options, clock.now())
       await keys.insertOne({ hash, key })

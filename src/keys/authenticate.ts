@@ -3,6 +3,7 @@ import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
+import { liveKey } from './live-key.ts'
 import { TOKEN68 } from './token.ts'
 
 /** The sender of a request: the holder of a valid key, or a client without one and the reason for its 401. */
@@ -28,7 +29,11 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   if (header === undefined) return NO_CREDENTIAL
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
-  return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
+  return andThen(keyStore.find(token, request), (found) => {
+    // A key store of the host may return a key that has expired.
+    const key = liveKey(found, clock.now())
+    return key ? { key } : INVALID_TOKEN
+  })
 }
 
 function tokenOf(header: string): string | undefined {
@@ -36,11 +41,6 @@ function tokenOf(header: string): string | undefined {
   let start = 'bearer '.length
   while (header[start] === ' ') start++
   return header.slice(start)
-}
-
-/** Returns whether a key is valid now: it may come from a cache. Databases store `null` for a time that is not set. */
-function isLive(key: ApiKey, clock: Clock): boolean {
-  return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }
 
 /** Returns a 401 response with a challenge (RFC 9110, section 11.6.1). */

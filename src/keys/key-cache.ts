@@ -13,6 +13,8 @@ import {
   positiveIntegerRule,
 } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
+import { liveKey } from './live-key.ts'
+import { sharedLookUps } from './shared-look-up.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {
@@ -26,23 +28,25 @@ export interface KeyCacheOptions {
 
 /** The cache of {@link cachedKeyStore}. */
 export interface KeyCache {
-  /** Removes a token from the cache, so that the next request reads its key again. Call it after you change a key elsewhere. */
-  forget(token: string): void
+  /**
+   * Removes a key from the cache, by its token or by `{ id }`, so that the next request reads the key again. Call it after you change
+   * a key elsewhere.
+   * @throws {PetStoreError} `invalid_option` for anything else
+   */
+  forget(target: string | Pick<ApiKey, 'id'>): void
 }
 
 /** How long a token without a key is cached, in milliseconds. This is short, because another process may issue the key. */
 const UNKNOWN_TTL = 5_000
 /** A token of twice this length counts as two entries, and so on. Otherwise, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
-/** How long new requests may join a look-up of their token, in milliseconds. After a lost connection, a look-up may never end. */
-const SHARED_FOR = 5_000
 
-/** The result of a look-up, or a look-up in progress. */
+/** The result of a look-up. */
 interface Entry {
-  readonly result: MaybePromise<ApiKey | undefined>
-  readonly startedAt: number
-  /** How long later requests use the result, in milliseconds. */
-  readonly ttl: number
+  /** `undefined` for a token without a key. */
+  readonly key: ApiKey | undefined
+  /** When the look-up began, in milliseconds since the Unix epoch. */
+  readonly readAt: number
 }
 
 /**
@@ -67,47 +71,64 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
-  const known: LRUCache<string, Entry & { readonly result: ApiKey }> = boundedMap(max)
-  /** Look-ups in progress, and tokens without a key. They are not in `known`, where made-up tokens could push out real ones. */
-  const others: LRUCache<string, Entry> = new LRUCache({
+  const known: LRUCache<string, Entry & { readonly key: ApiKey }> = boundedMap(max)
+  /** Tokens without a key. They are not in `known`, where made-up tokens could push out real ones. */
+  const unknown: LRUCache<string, Entry> = new LRUCache({
     maxSize: max * UNKNOWN_LENGTH,
     sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),
   })
+  const lookUps = sharedLookUps(lookUp, max)
 
   function find(token: string): MaybePromise<ApiKey | undefined> {
-    return (fresh(known.get(token)) ?? fresh(others.get(token)) ?? startLookUp(token)).result
+    const found = known.get(token)
+    if (found && isFresh(found, ttl)) return liveKey(found.key, clock.now())
+    const missed = unknown.get(token)
+    if (missed && isFresh(missed, Math.min(ttl, UNKNOWN_TTL))) return undefined
+    return lookUps.find(token)
   }
 
-  function fresh(entry: Entry | undefined): Entry | undefined {
-    const age = clock.now() - (entry?.startedAt ?? Number.NaN)
-    return entry !== undefined && age >= 0 && age < entry.ttl ? entry : undefined
+  function isFresh({ readAt }: Entry, longest: number): boolean {
+    const age = clock.now() - readAt
+    return age >= 0 && age < longest
   }
 
-  /** Starts a look-up without a signal: if one client disconnects, other requests may still need the result. */
-  function startLookUp(token: string): Entry {
-    const startedAt = clock.now()
-    const result = (async () => store.find(token))()
-      .then((found) => {
-        // For an unknown token, a key store may return `null`; a store in plain JavaScript may also return `false`.
-        const key = found || undefined
-        // Do not cache a result that may be outdated: a key was changed, or this token was looked up again.
-        if (others.peek(token) !== entry) return key
-        forget(token)
-        if (key) known.set(token, { result: key, startedAt, ttl })
-        else others.set(token, { result: key, startedAt, ttl: Math.min(ttl, UNKNOWN_TTL) })
-        return key
-      })
-      .finally(() => {
-        if (others.peek(token) === entry) others.delete(token)
-      })
-    const entry = { result, startedAt, ttl: SHARED_FOR }
-    others.set(token, entry)
-    return entry
+  /** Calls the key store without a signal: if one client disconnects, other requests may still need the result. */
+  async function lookUp(token: string, isDropped: () => boolean): Promise<ApiKey | undefined> {
+    const readAt = clock.now()
+    // For an unknown token, a key store may return `null`; a store in plain JavaScript may also return `false`.
+    const key = (await store.find(token)) || undefined
+    // A dropped result may be outdated: a key was changed, or this token was looked up again.
+    if (!isDropped()) keep(token, key, readAt)
+    return liveKey(key, clock.now())
   }
 
-  function forget(token: string): void {
+  function keep(token: string, key: ApiKey | undefined, readAt: number): void {
+    if (key) {
+      known.set(token, { key, readAt })
+      unknown.delete(token)
+    } else {
+      known.delete(token)
+      unknown.set(token, { key, readAt })
+    }
+  }
+
+  function forgetToken(token: string): void {
     known.delete(token)
-    others.delete(token)
+    unknown.delete(token)
+    lookUps.drop(token)
+  }
+
+  function forgetId(id: string): void {
+    for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
+    // The key may be among these too: an expired key counts as unknown, and a look-up in progress may return the old key.
+    unknown.clear()
+    lookUps.drop()
+  }
+
+  function forget(target: string | Pick<ApiKey, 'id'>): void {
+    if (typeof target === 'string') forgetToken(target)
+    else if (typeof target?.id === 'string') forgetId(target.id)
+    else throw invalidOption('target', 'a token, or an object with the id of a key', target)
   }
 
   /** Calls a method that changes a key, and then removes the key from the cache. */
@@ -115,9 +136,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     try {
       return await call()
     } finally {
-      for (const [token, { result }] of known.entries()) if (result.id === id) known.delete(token)
-      // Some stores return nothing for an expired key, which may be valid now. Look-ups in progress may return the old key.
-      others.clear()
+      forgetId(id)
     }
   }
 
@@ -128,7 +147,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     list: () => store.list(),
     issue: async (issueOptions) => {
       const issued = await store.issue(issueOptions)
-      others.delete(issued.token)
+      // Somebody may have sent the token before it was issued, if the store lets the caller choose it.
+      forgetToken(issued.token)
       return issued
     },
     update: (id, changes) => change(id, async () => store.update(id, changes)),

@@ -1,7 +1,12 @@
+import { liveKey } from '../keys/live-key.ts'
 import { keyChanges, newKey } from '../keys/new-key.ts'
+import { sharedLookUps } from '../keys/shared-look-up.ts'
 import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
+
+/** The largest number of look-ups that requests can share at the same time. */
+const MAX_LOOK_UPS = 10_000
 
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   /** Each key by the SHA-256 of its token. The three maps hold the same objects: a new `key` in an object is seen in all maps. */
@@ -10,24 +15,19 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   const byId = new Map<string, { key: ApiKey }>()
   /** The keys whose token was found before. Otherwise, hashing the token would take longer than the rest of the request. */
   const byToken = new Map<string, { key: ApiKey }>()
-  const running = new Map<string, Promise<ApiKey | undefined>>()
-
-  const live = ({ key }: { readonly key: ApiKey }) => (key.revokedAt === undefined ? key : undefined)
-  const hashAndFind = async (token: string) => {
-    const hash = await hashToken(token).finally(() => running.delete(token))
-    const entry = byHash.get(hash)
+  // Requests with the same token at the same time wait for one hash, so that they continue in the order of their arrival.
+  const lookUps = sharedLookUps(async (token) => {
+    const entry = byHash.get(await hashToken(token))
     if (entry !== undefined) byToken.set(token, entry)
-    return entry && live(entry)
-  }
+    return entry
+  }, MAX_LOOK_UPS)
+
   return {
     find(token) {
       const entry = byToken.get(token)
-      if (entry !== undefined) return live(entry)
+      if (entry !== undefined) return liveKey(entry.key, clock.now())
       if (!isToken(token)) return undefined
-      // Requests with the same token at the same time wait for one hash, so that they continue in the order of their arrival.
-      const finding = running.get(token) ?? hashAndFind(token)
-      running.set(token, finding)
-      return finding
+      return lookUps.find(token).then((found) => liveKey(found?.key, clock.now()))
     },
     async issue(options) {
       const { token, hash, key } = await newKey(options, clock.now(), plans)

@@ -10,7 +10,13 @@ function matches(document: Document, filter: Document): boolean {
   return Object.entries(filter).every(([path, wanted]) => {
     const value = valueAt(document, path)
     if (typeof wanted !== 'object' || wanted === null) return value === wanted
-    const { $gt, $gte, $exists } = wanted as { $gt?: bigint; $gte?: bigint; $exists?: boolean }
+    const { $gt, $gte, $exists, $not } = wanted as {
+      $gt?: bigint
+      $gte?: bigint
+      $exists?: boolean
+      $not?: { $lte: number }
+    }
+    if ($not !== undefined) return !((value as number) <= $not.$lte)
     if ($gt !== undefined) return (value as bigint) > $gt
     if ($gte !== undefined) return (value as bigint) >= $gte
     return (value !== undefined) === $exists

@@ -69,7 +69,8 @@ const changed = (column: string, member: string, cast = '') =>
 export function keyStatements(schema: string) {
   const keys = `${schema}.keys`
   return {
-    key: `SELECT ${KEY} FROM ${keys} WHERE token_sha256 = $1 AND revoked_at IS NULL`,
+    key: `SELECT ${KEY} FROM ${keys}
+  WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${timeOr('$2::float8')})`,
     keys: `SELECT ${KEY} FROM ${keys} ORDER BY number`,
     addKey: `INSERT INTO ${keys}
   (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)

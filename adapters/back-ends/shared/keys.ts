@@ -37,7 +37,7 @@ export function databaseKeys(
   const store: ManagedKeyStore = {
     async find(token) {
       if (!isToken(token)) return undefined
-      return toKeys(await read('key', await hashToken(token)))[0]
+      return toKeys(await read('key', await hashToken(token), now()))[0]
     },
     async issue(options) {
       // The creation time 0 is not stored: `addKey` stores the time of the test's clock or of the database.

@@ -55,17 +55,18 @@ export const statements = {
   pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
-  key: `SELECT ${KEY} AS json FROM petstore_keys WHERE token_sha256 = ? AND revoked_at IS NULL`,
+  key: `SELECT ${KEY} AS json FROM petstore_keys
+    WHERE token_sha256 = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${TIME})`,
   keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,
   addKey: `INSERT INTO petstore_keys
     (id, token_sha256, plan, account, label, per_minute, per_day, expires_at, created_at)
-    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER))
+    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ${TIME})
     RETURNING ${KEY} AS json`,
   changeKey: `UPDATE petstore_keys SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
     label = ${changed('label', 'label')}, per_minute = ${changed('per_minute', 'perMinute')},
     per_day = ${changed('per_day', 'perDay')}, expires_at = ${changed('expires_at', 'expiresAt')}
     FROM (SELECT ? AS changes) WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
-  revokeKey: `UPDATE petstore_keys SET revoked_at = CAST(? AS INTEGER)
+  revokeKey: `UPDATE petstore_keys SET revoked_at = ${TIME}
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const
 

@@ -3,6 +3,7 @@ import type { ApiKey, BackEnd, BanRule, Clock, QuotaCount, QuotaRequest } from '
 import { untouchedCount } from '../../../src/quota/counting-rule.ts'
 import { subjectOf } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
+import { andThen } from '../../../src/support/maybe-promise.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 
 export interface UsageWindow {
@@ -51,12 +52,12 @@ export function watchUsage(
   const counts = boundedMap<Counted>(MAX_KEYS)
   return {
     keyStore: wrapPort(keyStore, {
-      async find(call, token) {
-        const key = await call()
-        if (key) keys.set(hashOf(token), key)
-        else keys.delete(hashOf(token))
-        return key
-      },
+      find: (call, token) =>
+        andThen(call(), (key) => {
+          if (key) keys.set(hashOf(token), key)
+          else keys.delete(hashOf(token))
+          return key
+        }),
     }),
     quota: wrapPort(quota, {
       async spend(call, request) {
@@ -70,10 +71,9 @@ export function watchUsage(
       if (keys.get(hashOf(token)) === undefined) return undefined
       // The key may have been revoked or have expired since its last request.
       const key = await keyStore.find(token)
-      const now = clock.now()
-      if (!key || key.revokedAt !== undefined || (key.expiresAt !== undefined && key.expiresAt <= now)) return undefined
+      if (!key) return undefined
       const counted = counts.get(subjectOf(key))
-      return counted && usageAt(now, key, counted)
+      return counted && usageAt(clock.now(), key, counted)
     },
   }
 }

@@ -88,10 +88,9 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const { key } = issued(number)
     if (mistake !== undefined) return checkNone(text, found, 'find must compare the SHA-256 of the whole token')
     if (key.revokedAt !== undefined) return checkNone(text, found, 'this key is revoked')
-    if (found != null) return checkKey(text, found, issued(number))
-    // The store may return an expired key or not, because the core checks `expiresAt` too.
-    const isExpired = key.expiresAt !== undefined && key.expiresAt <= now()
-    steps.check(isExpired, `${text} returned ${found}: find must return the key of this token`, key, found)
+    if (key.expiresAt !== undefined && key.expiresAt <= now()) return checkNone(text, found, 'this key has expired')
+    steps.check(found != null, `${text} returned ${found}: find must return the key of this token`, key, found)
+    checkKey(text, found as ApiKey, issued(number))
   }
 
   /** `one` is the number of a key, or an id that no key has. Returns the id, its name in messages, and the key, if any. */

@@ -12,8 +12,7 @@ export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
 
 /**
  * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`. The first tests have one example for each
- * rule. Then random sequences of calls must have the same results as a plain list of keys. `find` may return an expired key: the
- * core checks `expiresAt` too.
+ * rule. Then random sequences of calls must have the same results as a plain list of keys. Keys expire by the clock that `open` gets.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -76,6 +75,17 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await update(1, { plan: 'pro' })
     await update('key_unknown', { plan: 'pro' })
     await list()
+  },
+  'find returns no key that has expired': async ({ issue, find, update, setClock, now }) => {
+    await issue({ plan: 'free', expiresAt: now() + 1_000 })
+    await issue({ plan: 'free', expiresAt: now() })
+    await find(1)
+    await find(2)
+    setClock(now() + 999)
+    await find(1)
+    setClock(now() + 1)
+    await find(1)
+    await update(1, { expiresAt: null })
   },
   'list returns the oldest key first': async ({ issue, list, setClock, now }) => {
     for (let i = 0; i < 3; i++) {

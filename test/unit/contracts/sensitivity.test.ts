@@ -116,6 +116,10 @@ const firstLines: Record<string, string> = {
   'list contains a token': 'list() returned key 1 with a token: a store keeps only the SHA-256 of a token',
   'find ignores characters after the token':
     'find(the token of key 1 with one character too many) returned key 1: find must compare the SHA-256 of the whole token',
+  'find returns expired keys': 'find(the token of key 2) returned key 2: this key has expired',
+  'keys expire one millisecond too late': 'find(the token of key 2) returned key 2: this key has expired',
+  'keys expire one millisecond too early':
+    'find(the token of key 2) returned undefined: find must return the key of this token',
   'find omits expiresAt': 'find(the token of key 2) returned key 2 without expiresAt: expected 1767225600001',
   'list omits an empty label': 'list() returned key 1 without label: expected ""',
   'find keeps 32 bits of a limit':
@@ -457,6 +461,23 @@ function listOf(takeId: (pets: readonly Pet[]) => bigint): PetStorage {
   }
 }
 
+/** Returns methods that find each key that is not revoked, unless `isExpired` returns true for its `expiresAt`. */
+function findingUnless(sound: ManagedKeyStore, isExpired: (expiresAt: number) => boolean): Partial<ManagedKeyStore> {
+  const ids = new Map<string, string>()
+  return {
+    async issue(options) {
+      const issued = await sound.issue(options)
+      ids.set(issued.token, issued.key.id)
+      return issued
+    },
+    async find(token) {
+      const key = (await sound.list()).find(({ id }) => id === ids.get(token))
+      if (key === undefined || key.revokedAt !== undefined) return undefined
+      return key.expiresAt !== undefined && isExpired(key.expiresAt) ? undefined : key
+    },
+  }
+}
+
 const keyFaults: Faults<ManagedKeyStore> = {
   'issue returns only the token': (sound) => ({
     issue: async (options) => (await sound.issue(options)).token as never,
@@ -561,6 +582,11 @@ const keyFaults: Faults<ManagedKeyStore> = {
     }
   },
   'find ignores characters after the token': (sound) => ({ find: (token) => sound.find(token.slice(0, 53)) }),
+  'find returns expired keys': (sound) => findingUnless(sound, () => false),
+  'keys expire one millisecond too late': (sound, clock) =>
+    findingUnless(sound, (expiresAt) => expiresAt < clock.now()),
+  'keys expire one millisecond too early': (sound, clock) =>
+    findingUnless(sound, (expiresAt) => expiresAt <= clock.now() + 1),
   'find omits expiresAt': (sound) => ({
     find: async (token) => {
       const { expiresAt: _, ...key } = (await sound.find(token)) ?? ({} as ApiKey)
@@ -798,7 +824,7 @@ describe('the contract suites name the rule that is broken', () => {
   })
 
   test.each(Object.entries(keyFaults))('the key store suite reports the fault: %s', async (name, fault) => {
-    const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault)()
+    const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault, clock)()
     expectReports(await failures((runner) => keyStoreContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
 

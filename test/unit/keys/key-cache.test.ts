@@ -1,9 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type ApiKey, cachedKeyStore, type ManagedKeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions } from '../../../src/support/option-rules.ts'
 import { manualClock } from '../../../src/testing/index.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
 
@@ -156,57 +158,88 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('new calls do not await look-ups older than 5 seconds', async () => {
-    const clock = manualClock()
-    const lost: ((key: ApiKey) => void)[] = []
-    let isLost = true
-    const store = cachedKeyStore(
-      { find: () => (isLost ? new Promise<ApiKey>((resolve) => void lost.push(resolve)) : KEY) },
-      { clock },
-    )
-    const first = store.find('a')
-    clock.advance(4_999)
-    const second = store.find('a')
-    expect(lost).toHaveLength(1)
-    clock.advance(1)
-    isLost = false
-    expect(await store.find('a')).toBe(KEY)
-    // The late result goes only to the two calls that waited for this look-up. The newer key stays in the cache.
-    lost[0]?.({ ...KEY, plan: 'old' })
-    expect(await first).toMatchObject({ plan: 'old' })
-    expect(await second).toMatchObject({ plan: 'old' })
-    expect(await store.find('a')).toBe(KEY)
+  test('a request that waits 5 seconds for the look-up of another looks up the token itself', async () => {
+    vi.useFakeTimers()
+    const asked: string[] = []
+    // The first look-up never ends: on Workers, its request was cancelled.
+    const find = (token: string) => (asked.push(token) === 1 ? new Promise<never>(() => {}) : Promise.resolve(KEY))
+    const store = cachedKeyStore({ find })
+    void store.find('a')
+    const joined = [store.find('a'), store.find('a')]
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(asked).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await Promise.all(joined)).toEqual([KEY, KEY])
+    expect(store.find('a')).toBe(KEY)
+    expect(asked.length).toBeLessThanOrEqual(3)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('the result of a look-up that takes more than 5 seconds is cached', async () => {
-    const clock = manualClock()
+  test('a request that waits for a slow look-up uses the first result', async () => {
+    vi.useFakeTimers()
     const ends: ((key: ApiKey) => void)[] = []
-    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) })
+    const [first, second] = [store.find('a'), store.find('a')]
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(ends).toHaveLength(2)
+    ends[0]?.(KEY)
+    expect([await first, await second]).toEqual([KEY, KEY])
+  })
+
+  test('the result of a look-up of any length is cached', async () => {
+    vi.useFakeTimers()
+    const ends: ((key: ApiKey) => void)[] = []
+    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) })
     const first = store.find('a')
-    for (const step of [6_000, -1]) {
-      clock.advance(step)
-      void store.find(`other ${step}`)
-    }
+    await vi.advanceTimersByTimeAsync(6_000)
     ends[0]?.(KEY)
     expect(await first).toBe(KEY)
     expect(store.find('a')).toBe(KEY)
-    expect(ends).toHaveLength(3)
+    expect(ends).toHaveLength(1)
   })
 
   test('an older look-up does not replace a newer result', async () => {
-    const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    const store = cachedKeyStore({ find }, { clock })
+    const store = cachedKeyStore({ find })
     const first = store.find('a')
-    clock.advance(5_000)
+    store.forget('a')
     const second = store.find('a')
+    ends[1]?.(KEY)
+    expect(await second).toBe(KEY)
     ends[0]?.({ ...KEY, plan: 'old' })
     expect(await first).toMatchObject({ plan: 'old' })
-    const third = store.find('a')
-    ends[1]?.(KEY)
-    expect([await second, await third, store.find('a')]).toEqual([KEY, KEY, KEY])
+    expect(store.find('a')).toBe(KEY)
     expect(ends).toHaveLength(2)
+  })
+
+  test('a request that waits for a look-up that fails rejects too', async () => {
+    const failures: ((error: Error) => void)[] = []
+    const store = cachedKeyStore({ find: () => new Promise<never>((_, reject) => void failures.push(reject)) })
+    const waiting = [store.find('a'), store.find('a')].map((result) => expect(result).rejects.toThrow('down'))
+    expect(failures).toHaveLength(1)
+    failures[0]?.(new Error('down'))
+    await Promise.all(waiting)
+  })
+
+  test('no number of unknown tokens displaces a look-up in progress', async () => {
+    const asked: string[] = []
+    const ends = new Map<string, (key: ApiKey | undefined) => void>()
+    const find = (token: string) => {
+      asked.push(token)
+      return new Promise<ApiKey | undefined>((resolve) => void ends.set(token, resolve))
+    }
+    const store = cachedKeyStore({ find })
+    const first = store.find('valid')
+    const junk = Array.from({ length: 400 }, (_, i) => `${i}`.padStart(8_000, 'x'))
+    const unknown = junk.map((token) => store.find(token))
+    for (const token of junk) ends.get(token)?.(undefined)
+    await Promise.all(unknown)
+    asked.length = 0
+    const second = store.find('valid')
+    ends.get('valid')?.(KEY)
+    expect([await first, await second, store.find('valid')]).toEqual([KEY, KEY, KEY])
+    expect(asked).toEqual([])
   })
 
   test('a token is unknown if the key store returns null for it', async () => {
@@ -240,25 +273,20 @@ describe('the size of the cache', () => {
     expect(asked).toEqual([])
   })
 
-  test('the cache keeps at most `max` pending look-ups, and fewer if tokens are long', async () => {
+  test('requests share at most `max` look-ups at the same time', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)
       return new Promise<ApiKey>(() => {})
     }
-    for (const [length, kept] of [
-      [10, 4],
-      [512, 2],
-    ] as const) {
-      const store = cachedKeyStore({ find }, { max: 4 })
-      const tokens = Array.from({ length: 100 }, (_, i) => String(i).padStart(length, 'x'))
-      for (const token of tokens) void store.find(token)
-      asked.length = 0
-      for (const token of tokens.slice(-kept)) void store.find(token)
-      expect(asked).toEqual([])
-      void store.find(tokens.at(-kept - 1) as string)
-      expect(asked).toHaveLength(1)
-    }
+    const store = cachedKeyStore({ find }, { max: 4 })
+    const tokens = Array.from({ length: 100 }, (_, i) => `token ${i}`)
+    for (const token of tokens) void store.find(token)
+    asked.length = 0
+    for (const token of tokens.slice(-4)) void store.find(token)
+    expect(asked).toEqual([])
+    void store.find(tokens.at(-5) as string)
+    expect(asked).toHaveLength(1)
   })
 
   test('the cache keeps at most `max` keys and `max` unknown tokens', async () => {
@@ -410,14 +438,59 @@ test('after an update through the cache, find returns the changed key', async ()
 
 test('find returns an expired key again after its date is changed', async () => {
   const clock = manualClock()
-  const inner = memory({ clock }).keyStore
-  const find: ManagedKeyStore['find'] = async (token) => {
-    const key = await inner.find(token)
-    return key?.expiresAt === undefined || key.expiresAt > clock.now() ? key : undefined
-  }
-  const store = cachedKeyStore({ ...inner, find }, { clock })
+  const store = cachedKeyStore(memory({ clock }).keyStore, { clock })
   const { token, key } = await store.issue({ plan: 'free', expiresAt: clock.now() })
   expect(await store.find(token)).toBeUndefined()
   await store.update(key.id, { expiresAt: null })
   expect(await store.find(token)).toMatchObject({ plan: 'free' })
+})
+
+test('find returns no cached key after it has expired', async () => {
+  const clock = manualClock()
+  const expiresAt = clock.now() + 10_000
+  const store = cachedKeyStore({ find: () => ({ ...KEY, expiresAt }) }, { clock, ttl: 60_000 })
+  expect(await store.find('a')).toMatchObject({ expiresAt })
+  clock.advance(9_999)
+  expect(await store.find('a')).toMatchObject({ expiresAt })
+  clock.advance(1)
+  expect(await store.find('a')).toBeUndefined()
+})
+
+test.each([{ revokedAt: 5 }, { expiresAt: -1 }])('find returns no key with %j of any store', async (members) => {
+  const store = cachedKeyStore({ find: () => ({ ...KEY, ...members }) })
+  expect([await store.find('a'), await store.find('a')]).toEqual([undefined, undefined])
+})
+
+test('forget removes a key by its id, and tokens that were unknown', async () => {
+  const keys = new Map([
+    ['a', KEY],
+    ['b', { ...KEY, id: 'key_2' }],
+  ])
+  const inner = countingStore(keys)
+  const { find, forget } = cachedKeyStore(inner, { clock: manualClock() })
+  for (const token of ['a', 'b', 'c']) await find(token)
+  keys.set('a', { ...KEY, plan: 'pro' }).set('c', { ...KEY, label: 'second token' })
+  inner.asked.length = 0
+  forget({ id: KEY.id })
+  expect(await find('a')).toMatchObject({ plan: 'pro' })
+  expect(await find('c')).toMatchObject({ label: 'second token' })
+  await find('b')
+  expect(inner.asked).toEqual(['a', 'c'])
+})
+
+test('a look-up that began before `forget` is not cached', async () => {
+  const ends: ((key: ApiKey) => void)[] = []
+  const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) })
+  const first = store.find('a')
+  store.forget({ id: KEY.id })
+  ends[0]?.(KEY)
+  expect(await first).toBe(KEY)
+  const second = store.find('a')
+  ends[1]?.({ ...KEY, plan: 'pro' })
+  expect(await second).toMatchObject({ plan: 'pro' })
+})
+
+test.each([undefined, null, {}, { id: 7 }])('forget rejects %j', (target) => {
+  const { forget } = cachedKeyStore({ find: () => KEY })
+  expect(() => forget(target as never)).toThrow('option target: expected a token, or an object with the id of a key')
 })

@@ -1,7 +1,6 @@
 import { hashIdempotency } from '../../../../src/back-end.ts'
 import type { Clock, ManagedBackEnd } from '../../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../../src/support/option-rules.ts'
-import { systemClock } from '../../../../src/support/time.ts'
 import { databaseKeys, type KeyOptions, keyRules } from '../../shared/keys.ts'
 import { migrateD1 } from '../migrate.ts'
 import { type RunAll, type RunOne, statements } from '../statements.ts'
@@ -15,7 +14,7 @@ export type { D1Database, D1Statement } from './connection.ts'
 export interface D1Options extends KeyOptions {
   /**
    * A clock for tests, in milliseconds since the Unix epoch.
-   * @default D1's time for rate limits and idempotency keys, so that all Workers agree; the system's time for API keys
+   * @default D1's time, so that all Workers agree
    */
   readonly clock?: Clock | undefined
 }
@@ -63,7 +62,7 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
     engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
   return {
     storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency, clock }),
-    keyStore: databaseKeys(options, run, run, clock ?? systemClock),
+    keyStore: databaseKeys(options, run, run, clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrateD1(engine),
   }
