@@ -1,6 +1,27 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { extname, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 import { STEPS } from './adapters/back-ends/sqlite/schema.ts'
+
+/** Imports a file as text, as Vite does for `?raw`, and makes style sheets and scripts shorter. */
+const rawText: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'raw-text',
+  setup(build) {
+    // The suffix stays in the path, because tsup reads each path that ends in `.css` as a style sheet.
+    build.onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path),
+      namespace: 'raw-text',
+    }))
+    build.onLoad({ filter: /./, namespace: 'raw-text' }, async (file) => {
+      const path = file.path.slice(0, -'?raw'.length)
+      const text = await readFile(path, 'utf8')
+      const loader = ({ '.css': 'css', '.js': 'js' } as const)[extname(path)]
+      if (loader === undefined) return { contents: text, loader: 'text' }
+      const { code } = await build.esbuild.transform(text, { loader, minify: true, target: 'es2022' })
+      return { contents: code.trim(), loader: 'text' }
+    })
+  },
+}
 
 const shared: Options = {
   splitting: true,
@@ -10,7 +31,8 @@ const shared: Options = {
   external: [/^node:/],
   removeNodeProtocol: false,
   // The entries of zod load all of its locales, which takes 50 ms at each start. Only what is used is bundled.
-  noExternal: [/^zod/],
+  noExternal: [/^zod/, /^@noble/],
+  esbuildPlugins: [rawText],
 }
 
 /** Writes the migrations of D1 as the files that `wrangler d1 migrations apply` takes. */
@@ -67,7 +89,7 @@ export default defineConfig((options): Options[] => [
   { ...shared, entry: { cli: 'adapters/cli/main.ts' }, format: ['esm'] },
   {
     // The page of `petstore serve`. It runs in browsers, so it contains everything that it imports.
-    entry: ['live', 'console', 'reference'].map((name) => `adapters/cli/page/browser/${name}.ts`),
+    entry: ['adapters/cli/page/browser/live.ts'],
     publicDir: 'adapters/cli/page/static',
     outDir: 'dist/page',
     format: ['esm'],

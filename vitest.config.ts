@@ -22,6 +22,8 @@ export const shared = {
     NO_PROXY: noProxy,
     no_proxy: noProxy,
   },
+  // The reference imports its style sheets as text. By default, Vitest replaces style sheets by empty texts.
+  css: true,
   // These limits only end a test that hangs. No test depends on the speed of the machine, so none sets a limit of its own.
   testTimeout: 600_000,
   hookTimeout: 600_000,

@@ -4,7 +4,8 @@ import { boundedMap } from '../../src/support/bounded-map.ts'
 import type { SiteRoute, SiteRoutes } from '../hosts/node/site.ts'
 import type { ServeFlags } from './flags.ts'
 import { print } from './output.ts'
-import { PAGE_HEADERS } from './page/routes.ts'
+import { HOME, LINKS } from './page/live-page.ts'
+import { REFERENCE_HEADERS } from './page/routes.ts'
 import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
 
 export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'> {
@@ -29,12 +30,19 @@ export function documentRoutes(options: OpenApiOptions) {
   } satisfies SiteRoutes
 }
 
-export function referenceRoute(options: OpenApiOptions, hasConsole: boolean): SiteRoute {
-  const headers = ['Content-Type', 'text/html; charset=utf-8', ...PAGE_HEADERS]
-  return documentRoute(options, headers, async (document) => {
-    const { referencePage } = await import('./page/reference/reference.ts')
-    return referencePage(document, hasConsole)
-  })
+export function referenceRoute(options: OpenApiOptions): SiteRoute {
+  const headers = ['Content-Type', 'text/html; charset=utf-8', ...REFERENCE_HEADERS]
+  let page: Promise<SharedDocument> | undefined
+  return async (request) => {
+    page ??= referenceOf(options).then(sharedDocument)
+    return documentResponse(await page, request, headers)
+  }
+}
+
+async function referenceOf(options: OpenApiOptions): Promise<string> {
+  const { referencePage } = await import('../../src/openapi/reference/reference-html.ts')
+  const surroundings = { home: HOME.href, links: LINKS, path: '/reference', sendPath: '/' }
+  return referencePage(await documentOf(options), surroundings)
 }
 
 type Write = (document: OpenApiDocument) => string | Promise<string>

@@ -12,7 +12,7 @@ import { logTo } from './log.ts'
 import { documentRoutes, referenceRoute } from './openapi.ts'
 import { flagOf, printError } from './output.ts'
 import { logRequests } from './page/request-log.ts'
-import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
+import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { newSecret } from './secret.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
@@ -76,10 +76,9 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   showStart('memory', added, `${control.url}/${secret}`)
 }
 
-async function serveSite({ petStore, usageOf, keyOf }: Service, ports: BackEnd, flags: ServeFlags) {
+async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: BackEnd, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const { basePath } = petStore
-  const swaggerFolder = findSwagger()
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
   const described = { serverUrl: publicUrl, basePath, plans: planLimits, bodyLimit }
@@ -87,8 +86,8 @@ async function serveSite({ petStore, usageOf, keyOf }: Service, ports: BackEnd, 
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     ...documentRoutes(described),
-    '/reference': referenceRoute(described, swaggerFolder !== undefined),
-    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, swaggerFolder }),
+    '/reference': referenceRoute(described),
+    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
   })
   const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${innermostMessage(error)}`)
   const checkReady = readyCheck(ports, { onFailure })

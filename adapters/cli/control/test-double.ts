@@ -32,6 +32,8 @@ export function steerableClock(real: Clock) {
 /** A pet store, and what its page shows about keys. */
 export interface Service extends UsageReader {
   readonly petStore: PetStore
+  /** Returns how often the store was reset. A store of `petstore serve` without a control port is never reset. */
+  readonly resets?: () => number
 }
 
 interface TestDoubleParts {
@@ -56,9 +58,11 @@ export async function createTestDouble(parts: TestDoubleParts) {
     await parts.addPets(storage)
     return { ports, ...parts.createService(withFaults(ports), clock) }
   })
+  let resets = 0
   return {
     ...others,
     clock,
+    resets: () => resets,
     usageOf: (token: string) => current().usageOf(token),
     keyOf: (token: string) => current().keyOf(token),
     /** Returns the current back end, without the injected faults. Each reset creates a new back end. */
@@ -66,6 +70,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
     async reset() {
       await restart()
       clock.follow()
+      resets++
     },
   }
 }

@@ -1,9 +1,32 @@
-import { html } from './html.ts'
-import { layout, segments } from './layout.ts'
+import { html } from '../../../src/openapi/reference/html.ts'
+import { segments, topBar } from '../../../src/openapi/reference/parts.ts'
 
-/** @param hasConsole - whether Swagger UI is installed */
-export function livePage(hasConsole: boolean): string {
-  const content = html`<main id="main" class="stack wide" tabindex="-1">
+const STYLES = ['page', 'controls', 'live', 'animals', 'log']
+const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']
+
+/** The name of the service and the links at the top of both pages. */
+export const HOME = { href: '/', title: 'Pet store' }
+export const LINKS = [
+  ['/', 'Live view'],
+  ['/reference', 'Reference'],
+  ['/openapi.json', 'OpenAPI'],
+] as const
+
+export function livePage(): string {
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Pet store</title>
+    <link rel="icon" href="/page/icon.svg" />
+    ${STYLES.map((name) => html`<link rel="stylesheet" href="/page/${name}.css" />`)}
+    <script type="module" src="/page/page.js"></script>
+    <script type="module" src="/page/live.js"></script>
+  </head>
+  <body>
+    ${topBar(HOME, LINKS, '/')}
+    <main id="main" class="stack wide" tabindex="-1">
       <noscript>
         <p class="card">The live view needs JavaScript. The <a href="/reference">API reference</a> works without it.</p>
       </noscript>
@@ -33,9 +56,12 @@ export function livePage(hasConsole: boolean): string {
 
       <ol class="card steps needs-script" aria-label="First steps">
         <li class="stack">
-          <h2>1. Copy this curl</h2>
-          <pre id="first-sample"></pre>
-          <button type="button" id="copy-first" class="primary">Copy curl</button>
+          <h2 id="first-title">1. Copy this curl</h2>
+          <pre id="first-sample" tabindex="0" role="group" aria-label="Sample in curl"></pre>
+          <div class="row start">
+            <button type="button" id="first-key" class="primary" data-goto="#key" hidden>Enter an API key</button>
+            <button type="button" id="copy-first" class="primary">Copy curl</button>
+          </div>
           <p id="first-note" class="note small" role="status"></p>
         </li>
         <li class="stack">
@@ -69,6 +95,7 @@ export function livePage(hasConsole: boolean): string {
               <pre id="refusal-body"></pre>
             </div>
             <p class="small" id="limits-text"></p>
+            <p class="small" id="limits-sent"></p>
             <div class="buttons row start">
               <button type="button" id="burst">Send requests until the limit</button>
               <button type="button" id="keep-sending" class="danger" hidden>Keep sending until the ban</button>
@@ -94,7 +121,7 @@ export function livePage(hasConsole: boolean): string {
                 <select id="page-size"><option>5</option><option selected>10</option><option>20</option><option>100</option></select>
               </div>
             </div>
-            <table id="animals" class="rows" aria-labelledby="animals-title" aria-busy="true" hidden>
+            <table id="animals" aria-labelledby="animals-title" aria-busy="true" hidden>
               <thead>
                 <tr>
                   <th scope="col" class="number">Id</th>
@@ -144,14 +171,45 @@ export function livePage(hasConsole: boolean): string {
           <section class="card" aria-labelledby="log-title">
             <div class="card-head row">
               <h2 id="log-title">Requests</h2>
-              <button type="button" id="log-clear">Clear</button>
+              <div class="row">
+                <button type="button" id="compose-open" aria-controls="compose" aria-expanded="false">Write a request</button>
+                <button type="button" id="log-clear">Clear</button>
+              </div>
             </div>
+            <form id="compose" class="compose stack" aria-label="Write a request" hidden>
+              <div class="row start">
+                <div class="field stack">
+                  <label class="small" for="compose-method">Method</label>
+                  <select id="compose-method">${METHODS.map((method) => html`<option>${method}</option>`)}</select>
+                </div>
+                <div class="field stack grow">
+                  <label class="small" for="compose-target">Path and query</label>
+                  <input id="compose-target" required autocomplete="off" spellcheck="false" pattern="/.*"
+                    title="A path that begins with a slash" />
+                </div>
+              </div>
+              <div class="field stack">
+                <label class="small" for="compose-headers">Headers, one on each line; the API key above is added</label>
+                <textarea id="compose-headers" rows="2" spellcheck="false"></textarea>
+              </div>
+              <div class="field stack">
+                <label class="small" for="compose-body">Body, sent exactly as written</label>
+                <textarea id="compose-body" rows="3" spellcheck="false"></textarea>
+              </div>
+              <div class="row start">
+                <button type="submit" class="primary">Send</button>
+                <p id="compose-note" class="small" role="status"></p>
+              </div>
+            </form>
             <div class="toolbar row">
               ${segments('log-filter', 'Status of the requests', [
-                ['', 'Every status'],
+                ['', 'All'],
+                ['2', '2xx'],
                 ['4', '4xx'],
                 ['5', '5xx'],
               ])}
+              <input id="log-text" type="search" class="grow" autocomplete="off" spellcheck="false"
+                aria-label="Only requests that contain this text" placeholder="Filter by text" />
             </div>
             <div class="log-frame">
               <button type="button" id="log-newer" class="small" hidden></button>
@@ -160,7 +218,8 @@ export function livePage(hasConsole: boolean): string {
             <p id="log-note" class="empty">Waiting for the server…</p>
           </section>
       </div>
-    </main>`
-  const head = html`<script type="module" src="/page/live.js"></script>`
-  return layout({ path: '/', title: 'Pet store', styles: ['live', 'animals', 'log'], head, content }, hasConsole)
+    </main>
+  </body>
+</html>
+`.text
 }

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
+import { assets } from '../../../src/openapi/reference/assets.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { isSecret } from '../secret.ts'
 import { documentResponse, isProxied, type SharedDocument, sharedDocument } from '../shared-document.ts'
-import { consolePage } from './console-page.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import type { Usage } from './usage.ts'
@@ -29,11 +28,11 @@ export interface PageOptions {
   readonly requestsAfter: (id: number) => readonly LoggedRequest[]
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
-  /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. */
-  readonly swaggerFolder: string | undefined
+  /** How often a test has reset the store. The page then forgets what it shows. @default 0 */
+  readonly resets?: () => number
 }
 
-/** `data:` is for the icons in Swagger UI's style sheet. `style-src` blocks inline styles, but not `element.style` in scripts. */
+/** `data:` is for the icon at the top. `style-src` blocks inline styles, but not `element.style` in scripts. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,35 +44,26 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const PAGE_HEADERS = [
-  'Content-Security-Policy',
-  POLICY,
-  'Referrer-Policy',
-  'no-referrer',
-  'Cross-Origin-Opener-Policy',
-  'same-origin',
-]
+const PRIVACY = ['Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin']
 
-const STYLES = ['page.css', 'controls.css', 'live.css', 'animals.css', 'log.css', 'reference.css']
-const FILES = [...STYLES, 'icon.svg', 'live.js', 'reference.js']
-const CONSOLE_FILES = ['console.css', 'console.js']
-const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js']
+const PAGE_HEADERS = ['Content-Security-Policy', POLICY, ...PRIVACY]
 
-/** The route of the console exists only if Swagger UI is installed. */
+/** The reference brings its own policy. A policy inside a page cannot say who may show the page in a frame. */
+export const REFERENCE_HEADERS = ['Content-Security-Policy', "frame-ancestors 'none'", ...PRIVACY]
+
+const FILES = ['live.css', 'animals.css', 'log.css', 'live.js']
+const SHARED_FILES = ['page.css', 'controls.css', 'page.js', 'icon.svg'] as const
+
 export function pageRoutes(options: PageOptions): SiteRoutes {
-  const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
-  const files = (from: string, names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [`/page/${name}`, file(join(from, name))]))
+  const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0 } = options
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   return {
-    '/': textRoute('html', () => livePage(swagger !== undefined)),
-    ...files(folder, FILES),
-    ...(swagger !== undefined && {
-      '/console': textRoute('html', consolePage),
-      ...files(folder, CONSOLE_FILES),
-      ...files(swagger, SWAGGER_FILES),
-    }),
+    '/': textRoute('html', livePage),
+    ...Object.fromEntries(
+      FILES.map((name) => [`/page/${name}`, textRoute(typeOf(name), () => readFileSync(join(folder, name)))]),
+    ),
+    ...Object.fromEntries(SHARED_FILES.map((name) => [`/page/${name}`, textRoute(typeOf(name), () => assets[name])])),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
       const target = originForm(request.target)
@@ -81,6 +71,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
       const forVisitor = { demoKeys: options.demoKeys(), requests: options.requestsAfter(after) }
       return privateJson({
         basePath: options.basePath,
+        resets: resets(),
         hasSecret,
         ...(hasSecret ? forVisitor : { demoKeys: [], requests: [] }),
       })
@@ -120,8 +111,8 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-function file(path: string): SiteRoute {
-  return textRoute(path.slice(path.lastIndexOf('.') + 1), () => readFileSync(path))
+function typeOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
 }
 
 /** The text is read at the first request, so that it does not delay the start. */
@@ -131,14 +122,4 @@ function textRoute(extension: string, read: () => string | Uint8Array): SiteRout
     document ??= sharedDocument(read())
     return documentResponse(document, request, ['Content-Type', TYPES[extension] as string, ...PAGE_HEADERS])
   }
-}
-
-/** Looks for `swagger-ui-dist` beside this package and in the current folder. */
-export function findSwagger(): string | undefined {
-  for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
-    try {
-      return dirname(createRequire(from).resolve('swagger-ui-dist/package.json'))
-    } catch {}
-  }
-  return undefined
 }

@@ -1,7 +1,7 @@
 export class Html {
   readonly text: string
 
-  constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
+  constructor(parts: readonly string[], values: readonly HtmlValue[]) {
     this.text = parts.map((part, i) => part + (i < values.length ? textOf(values[i] ?? '') : '')).join('')
   }
 }
@@ -11,6 +11,11 @@ export type HtmlValue = string | number | Html | readonly Html[]
 /** A tag for templates, such as `` html`<p>${text}</p>` ``. Texts and numbers are escaped; `Html` is inserted unchanged. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts, values)
+}
+
+/** Returns HTML that is inserted unchanged. The text must be a part of this program. */
+export function raw(text: string): Html {
+  return new Html([text], [])
 }
 
 export const nothing = html``

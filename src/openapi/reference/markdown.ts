@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.ts'
-import { table } from '../layout.ts'
+import { type Html, html } from './html.ts'
+import { code, table } from './parts.ts'
 
 /**
  * Supports what the descriptions of the OpenAPI document use: paragraphs, headings, lists, tables, code and backslash escapes
@@ -22,7 +22,7 @@ export function markdown(text: string): Html[] {
 export function inline(text: string): Html[] {
   const pieces = text.match(/`[^`]*`|\\[!-/:-@[-`{-~]|[^`\\]+|[`\\]/g) ?? []
   return pieces.map((piece) => {
-    if (piece.length > 1 && piece.startsWith('`')) return html`<code>${piece.slice(1, -1)}</code>`
+    if (piece.length > 1 && piece.startsWith('`')) return code(piece.slice(1, -1))
     return html`${piece.length === 2 && piece.startsWith('\\') ? piece.slice(1) : piece}`
   })
 }

@@ -1,6 +1,6 @@
-import { type Html, html, nothing } from '../html.ts'
-import { layout, segments, table } from '../layout.ts'
-import { KEY_VARIABLE, LANGUAGES, sampleOf } from '../samples.ts'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { type OpenApiDocument, type OpenApiOptions, openApiDocument } from '../document.ts'
+import { assets, ICON } from './assets.ts'
 import {
   type DocumentedOperation,
   type DocumentedResponse,
@@ -8,30 +8,74 @@ import {
   type Json,
   listOf,
   textOf,
-} from './document.ts'
+} from './document-reader.ts'
+import { type Html, html, nothing, raw } from './html.ts'
 import { inline, markdown } from './markdown.ts'
+import { type Entry, entries, segments, table, topBar } from './parts.ts'
+import { KEY_VARIABLE, LANGUAGES, type SampledRequest, sampleOf } from './samples.ts'
+
+/** What `petstore serve` adds to the reference: the links to its other pages. */
+export interface Surroundings {
+  readonly home: string
+  /** The links at the top, and the path of this page. */
+  readonly links: readonly (readonly [href: string, text: string])[]
+  readonly path: string
+  /** The page that sends requests. It reads the request from the fragment of its URL. */
+  readonly sendPath: string
+}
 
 /**
- * The page can be read without its script.
+ * Returns the reference of the API as one HTML page: all operations, with samples in curl, fetch, Python and Go. The page makes no
+ * request, and can be read without JavaScript. Its own `Content-Security-Policy` permits only its style sheet and its script.
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * @example
+ * ```ts
+ * import { referenceHtml } from 'petstore-kit/openapi'
  *
- * @param hasConsole - whether Swagger UI is installed
+ * const page = referenceHtml({ basePath: '/v1' })
+ * const response = new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+ * console.log(response.status) // 200
+ * ```
  */
-export function referencePage(document: Json, hasConsole: boolean): string {
+export function referenceHtml(options: OpenApiOptions = {}): string {
+  return referencePage(openApiDocument(options))
+}
+
+/** Stands for the scheme and the host in samples if the document has none. The script of the page replaces it. */
+const ORIGIN = 'https://your-server.example'
+
+export function referencePage(document: OpenApiDocument, surroundings?: Surroundings): string {
   const reader = new DocumentReader(document)
   const operations = reader.operations()
-  const { title, description } = Object(document.info)
-  const server = textOf(Object(listOf(document.servers)[0]).url)
+  const { title, description } = document.info
+  const server = document.servers[0]?.url ?? ''
   const shared = sharedHeaders(operations)
+  const schemas = Object.entries(document.components.schemas).filter(([, schema]) => 'properties' in Object(schema))
   // Operations come before the chapters of the description, because most readers look for an operation.
-  const [introduction = '', ...chapters] = textOf(description).split(/^## /m)
+  const [introduction = '', ...chapters] = description.split(/^## /m)
   const sections = [
+    ...schemas.map(([name, schema]) => ({ id: name, name, content: [schemaOf(reader, name, Object(schema))] })),
     ...chapters.map((chapter) => {
       const [name = ''] = chapter.split('\n', 1)
       return { id: name.toLowerCase().replace(/\W+/g, '-'), name, content: markdown(chapter.slice(name.length)) }
     }),
-    { id: 'headers', name: 'Headers of every response', content: [headerTable(reader, 'Headers', shared)] },
+    { id: 'headers', name: 'Headers of every response', content: [headerList(reader, 'Headers', shared)] },
   ]
-  const content = html`<div class="reference">
+  const style = assets['page.css'] + assets['controls.css'] + assets['reference.css']
+  const script = assets['page.js']
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta http-equiv="Content-Security-Policy" content="${policyOf(style, script)}" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>API reference – ${title}</title>
+    <link rel="icon" href="${ICON}" />
+    <style>${raw(style)}</style>
+  </head>
+  <body>
+    ${topBar({ href: surroundings?.home ?? '#introduction', title }, surroundings?.links ?? [], surroundings?.path ?? '')}
+    <div class="reference">
       <nav class="contents" aria-label="Contents">
         <ul>
           <li><a href="#introduction">Introduction</a></li>
@@ -42,23 +86,41 @@ export function referencePage(document: Json, hasConsole: boolean): string {
       <main id="main" class="stack wide" tabindex="-1">
         <section class="card" id="introduction">
           <div class="prose"><h1>${title}</h1>${markdown(introduction)}
-          <p>Base address: <code>${server}</code>. ${consoleNote(hasConsole)}</p></div>
+          <p>Base address: <code>${withOrigin(absolute(server))}</code></p></div>
         </section>
-        ${operations.map((operation) => operationSection(reader, operation, server, shared))}
-        ${sections.map(({ id, name, content }) => html`<section class="card" id="${id}" aria-labelledby="${id}-title"><div class="prose">${heading(id, name)}${content}</div></section>`)}
+        ${operations.map((operation) => operationSection(reader, operation, server, shared, surroundings?.sendPath))}
+        <div class="chapters">
+          ${sections.map(({ id, name, content }) => html`<section class="card" id="${id}" aria-labelledby="${id}-title"><div class="prose">${heading(id, name)}${content}</div></section>`)}
+        </div>
       </main>
-    </div>`
-  const head = html`<script type="module" src="/page/reference.js"></script>`
-  return layout(
-    { path: '/reference', title: 'API reference – Pet store', styles: ['reference'], head, content },
-    hasConsole,
-  )
+    </div>
+    <script type="module">${raw(script)}</script>
+  </body>
+</html>
+`.text
 }
 
-function consoleNote(hasConsole: boolean): Html {
-  return hasConsole
-    ? html`The <a href="/console">console</a> sends requests from the browser.`
-    : html`A console that sends requests from the browser needs one more package: <code>npm install swagger-ui-dist</code>. The <a href="/">live view</a> sends requests without it.`
+/** Returns a policy that permits one style sheet and one script by their hashes (Content Security Policy Level 3, section 2.3.1). */
+function policyOf(style: string, script: string): string {
+  const source = (text: string) => `'sha256-${btoa(String.fromCharCode(...sha256(new TextEncoder().encode(text))))}'`
+  return [
+    "default-src 'none'",
+    `script-src ${source(script)}`,
+    `style-src ${source(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+}
+
+function absolute(server: string): string {
+  return server.startsWith('/') ? ORIGIN + server : server
+}
+
+/** Marks each placeholder of the host, so that the script of the page finds it. */
+function withOrigin(text: string): Html {
+  const [first = '', ...others] = text.split(ORIGIN)
+  return html`${first}${others.map((part) => html`<span class="origin">${ORIGIN}</span>${part}`)}`
 }
 
 function heading(id: string, name: string): Html {
@@ -69,6 +131,7 @@ function deprecated(isDeprecated: boolean): Html {
   return isDeprecated ? html`<span class="badge warn">Deprecated</span>` : nothing
 }
 
+/** Returns the headers that all successful responses have. The page describes these headers once. */
 function sharedHeaders(operations: readonly DocumentedOperation[]): DocumentedResponse['headers'] {
   const successes = operations.flatMap(({ responses }) => responses.filter(({ status }) => status < '400'))
   const [first, ...others] = successes.map(({ headers }) => headers)
@@ -80,6 +143,7 @@ function operationSection(
   operation: DocumentedOperation,
   server: string,
   shared: DocumentedResponse['headers'],
+  sendPath: string | undefined,
 ): Html {
   const { id, method, path, summary, description, isDeprecated, parameters, requestBody, responses } = operation
   const own = (response: DocumentedResponse) =>
@@ -91,97 +155,122 @@ function operationSection(
     markdown(response.description),
     own(response).map(([name]) => html`<code>${name}</code> `),
   ])
+  const sample = sampleRequest(reader, operation, server)
   return html`<section class="card operation" id="${id}" aria-labelledby="${id}-title">
   <div class="prose">
   ${heading(id, summary)}
   <p class="endpoint"><span class="method">${method}</span> <code>${path}</code> ${deprecated(isDeprecated)}</p>
   ${markdown(description)}
-  ${parameters.length === 0 ? nothing : parameterTable(reader, parameters)}
-  ${requestBody === undefined ? nothing : html`<h3>Request body</h3>${bodyOf(reader, requestBody)}`}
+  ${parameters.length === 0 ? nothing : html`<h3>Parameters</h3>${parameterList(reader, parameters)}`}
+  ${requestBody === undefined ? nothing : html`<h3>Request body</h3><p>${schemaLink(reader, requestBody)}</p>`}
   ${successes.map(
     (response) => html`<h3>Response ${response.status}</h3>
-  <p>${inline(response.description)}</p>
-  ${own(response).length === 0 ? nothing : headerTable(reader, `Headers of ${response.status}`, own(response))}
-  ${response.content === undefined ? nothing : bodyOf(reader, response.content)}`,
+  <p>${inline(response.description)} ${response.content === undefined ? nothing : schemaLink(reader, response.content)}</p>
+  ${own(response).length === 0 ? nothing : headerList(reader, `Headers of ${response.status}`, own(response))}`,
   )}
   <details><summary>Errors: ${errors.map(({ status }) => status).join(', ')}</summary>
   ${table(`Errors of ${summary}`, ['Status', 'Meaning', 'Headers'], errorRows)}</details>
   </div>
   <aside class="samples stack" aria-label="Samples for ${summary}">
+  <div class="row">
   ${segments(
     `language-${id}`,
     'Language',
     LANGUAGES.map((language) => [language, language]),
   )}
-  ${samplesOf(reader, operation, server)}
+  ${sendPath === undefined ? nothing : html`<a href="${sendPath}${fragmentOf(sample, server)}">Edit and send</a>`}
+  </div>
+  ${LANGUAGES.map((language) => sampleBox(language, `Sample in ${language}`, sampleOf(language, sample)))}
   <p class="small">The samples read the API key from the variable <code>${KEY_VARIABLE}</code>.</p>
   ${successes.map(({ status, content }) => {
     const example = content && reader.exampleOf(content)
-    return example === undefined ? nothing : code('', `Response ${status}`, JSON.stringify(example, undefined, 2))
+    return example === undefined ? nothing : sampleBox('', `Response ${status}`, exampleText(example))
   })}
   </aside>
 </section>`
 }
 
-function parameterTable(reader: DocumentReader, parameters: readonly Json[]): Html {
-  const rows = parameters.map((parameter) => [
-    html`<code>${textOf(parameter.name)}</code>`,
-    `${textOf(parameter.in)}${parameter.required === true ? ', required' : ''}`,
-    reader.typeOf(parameter.schema),
-    inline(textOf(parameter.description)),
-  ])
-  return html`<h3>Parameters</h3>${table('Parameters', ['Name', 'Place', 'Value', 'Meaning'], rows)}`
+function parameterList(reader: DocumentReader, parameters: readonly Json[]): Html {
+  return entries(
+    'Parameters',
+    parameters.map(
+      (parameter): Entry => ({
+        name: textOf(parameter.name),
+        value: `${textOf(parameter.in)}${parameter.required === true ? ', required' : ''}; ${reader.typeOf(parameter.schema)}`,
+        meaning: inline(textOf(parameter.description)),
+      }),
+    ),
+  )
 }
 
-function headerTable(reader: DocumentReader, label: string, headers: DocumentedResponse['headers']): Html {
-  const rows = headers.map(([name, { description, schema, required }]) => [
-    html`<code>${name}</code>`,
-    `${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
-    inline(textOf(description)),
-  ])
-  return table(label, ['Header', 'Value', 'Meaning'], rows)
+function headerList(reader: DocumentReader, label: string, headers: DocumentedResponse['headers']): Html {
+  return entries(
+    label,
+    headers.map(
+      ([name, { description, schema, required }]): Entry => ({
+        name,
+        value: `${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
+        meaning: inline(textOf(description)),
+      }),
+    ),
+  )
 }
 
-function bodyOf(reader: DocumentReader, content: Json): Html {
-  const schema = reader.resolve(content.schema)
-  const object = schema.type === 'array' ? reader.resolve(schema.items) : schema
-  const required = listOf(object.required)
-  const rows = Object.entries(Object(object.properties)).map(([name, member]) => [
-    html`<code>${name}</code>`,
-    `${reader.typeOf(member)}${required.includes(name) ? '; required' : ''}`,
-    inline(textOf(reader.resolve(member).description)),
-  ])
-  return html`<p>${schema.type === 'array' ? 'An array. Each item:' : inline(textOf(schema.description))}</p>
-  ${table('Members', ['Member', 'Value', 'Meaning'], rows)}`
+/** Returns the description of an object schema and its members. */
+function schemaOf(reader: DocumentReader, name: string, schema: Json): Html {
+  const required = listOf(schema.required)
+  const members = Object.entries(Object(schema.properties)).map(
+    ([member, value]): Entry => ({
+      name: member,
+      value: `${reader.typeOf(value)}${required.includes(member) ? '; required' : ''}`,
+      meaning: inline(textOf(reader.resolve(value).description)),
+    }),
+  )
+  return html`<p>${inline(textOf(schema.description))}</p>${entries(`Members of ${name}`, members)}`
 }
 
-function samplesOf(
+/** Names the schema of a body, with a link to its section. */
+function schemaLink(reader: DocumentReader, { schema }: Json): Html {
+  const { type, items } = reader.resolve(schema)
+  const name = reader.nameOf(type === 'array' ? items : schema) ?? ''
+  return html`${type === 'array' ? 'An array of ' : 'A JSON object: '}<a href="#${name}">${name}</a>.`
+}
+
+function sampleRequest(
   reader: DocumentReader,
   { method, path, parameters, requestBody }: DocumentedOperation,
   server: string,
-): Html[] {
-  const exampleOf = (parameter: Json) => {
-    const value = parameter.example ?? Object(listOf(reader.resolve(parameter.schema).examples))[0] ?? 1
-    return String(value)
-  }
+): SampledRequest {
+  const exampleOf = (parameter: Json) =>
+    String(parameter.example ?? listOf(reader.resolve(parameter.schema).examples)[0] ?? 1)
   const inPath = parameters.filter((parameter) => parameter.in === 'path')
   const filled = inPath.reduce((text, one) => text.replace(`{${one.name}}`, exampleOf(one)), path)
-  const query = parameters.find((parameter) => parameter.in === 'query' && parameter.example !== undefined)
   const body = requestBody && JSON.stringify(reader.exampleOf(requestBody))
-  const request = {
+  return {
     method,
-    url: server + filled + (query ? `?${query.name}=${exampleOf(query)}` : ''),
-    headers: (body === undefined ? {} : { 'Content-Type': 'application/json' }) as Record<string, string>,
+    url: absolute(server) + filled,
+    headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
     body: body ?? '',
     hasToken: true,
   }
-  return LANGUAGES.map((language) => code(language, `Sample in ${language}`, sampleOf(language, request)))
+}
+
+/** Returns the fragment that makes the live view of `petstore serve` show this request, ready to be changed and sent. */
+function fragmentOf({ method, url, headers, body }: SampledRequest, server: string): string {
+  const target = new URL(url, ORIGIN).href.slice(new URL(server, ORIGIN).origin.length)
+  return `#send=${encodeURIComponent(JSON.stringify({ method, target, headers, body }))}`
+}
+
+/** Returns an example as JSON, with one line for each animal of an array. */
+function exampleText(example: unknown): string {
+  if (!Array.isArray(example)) return JSON.stringify(example, undefined, 2)
+  return `[\n${example.map((item) => `  ${JSON.stringify(item)}`).join(',\n')}\n]`
 }
 
 /** The button works only with the script of the page, so the script shows it. */
-function code(kind: string, label: string, text: string): Html {
+function sampleBox(kind: string, label: string, text: string): Html {
   return html`<div class="code ${kind}">
   <div class="row small">${label} <button type="button" class="small" hidden>Copy</button></div>
-  <pre tabindex="0" role="group" aria-label="${label}">${text}</pre>
+  <pre tabindex="0" role="group" aria-label="${label}">${withOrigin(text)}</pre>
 </div>`
 }

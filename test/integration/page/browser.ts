@@ -68,6 +68,19 @@ export function newest(page: Page) {
   return page.locator('#log > li').first()
 }
 
+/** Opens the newest request in the log, and returns its entry. */
+export async function openNewest(page: Page) {
+  const entry = page.locator('#log > li').first()
+  if (
+    !(await entry
+      .locator('details')
+      .first()
+      .evaluate((details) => (details as HTMLDetailsElement).open))
+  )
+    await entry.locator('summary').first().click()
+  return entry
+}
+
 /** Returns whether the page is wider than the screen. */
 export function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)

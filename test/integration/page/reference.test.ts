@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { axeFindings } from '../../support/chromium.ts'
-import { isMissing, isTooWide, LOOKS, useChromium } from './browser.ts'
+import { isMissing, isTooWide, LOOKS, newest, useChromium } from './browser.ts'
 import { startSite } from './site.ts'
 
 const { open, openWithoutScripts } = useChromium()
@@ -9,11 +9,10 @@ describe.skipIf(isMissing)('the API reference', () => {
   test.each([...LOOKS, [320, 'light'] as const])(
     'the page shows each operation (%i px, %s)',
     async (width, colorScheme) => {
-      const { url } = await startSite({ swaggerFolder: undefined })
+      const { url } = await startSite()
       const { page, faults } = await open(`${url}/reference`, width, colorScheme)
       for (const name of ['List animals', 'Add an animal', 'Get an animal'])
         await page.getByRole('heading', { name, level: 2 }).waitFor()
-      await page.getByText('npm install swagger-ui-dist').waitFor()
       expect({ findings: await axeFindings(page), faults, isTooWide: await isTooWide(page) }).toEqual({
         findings: [],
         faults: [],
@@ -54,7 +53,7 @@ describe.skipIf(isMissing)('the API reference', () => {
   test('in a window 1,100 pixels wide, the samples stay beside their operation', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`, 1100)
     const samples = page.getByRole('complementary', { name: 'Samples for List animals' })
-    await page.evaluate(() => scrollTo(0, 800))
+    await page.evaluate(() => scrollTo(0, 350))
     const { x = 0, y = 0 } = (await samples.boundingBox()) ?? {}
     expect({ isBeside: x > 550, y }).toEqual({ isBeside: true, y: 16 })
     await page.setViewportSize({ width: 1099, height: 900 })
@@ -81,13 +80,49 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await page.evaluate(() => String(getSelection()))).toMatch(/^package main/)
   })
 
-  test.each([
-    [390, 'block'],
-    [1920, 'table-row'],
-  ])('at %i pixels, a row of a table is shown as a %s', async (width, display) => {
+  test.each([320, 1100, 1270, 1440])('at %i pixels, no meaning is cut off or wider than its column', async (width) => {
     const { page } = await open(`${(await startSite()).url}/reference`, width)
-    const rows = page.locator('#errors tbody tr')
-    expect(await rows.first().evaluate((row) => getComputedStyle(row).display)).toBe(display)
+    const cut = await page
+      .locator('.entries :is(dt, dd), main td')
+      .evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent))
+    expect(cut).toEqual([])
+  })
+
+  test.each([
+    ['List animals', 'GET', '/v1/pets', ''],
+    ['Get an animal', 'GET', '/v1/pets/7', ''],
+    ['Add an animal', 'POST', '/v1/pets', '{"name":"Ada","categoryId":2,"status":"sold"}'],
+  ])('"Edit and send" of %s fills in the request', async (name, method, target, body) => {
+    const { url } = await startSite()
+    const { page } = await open(url)
+    await page.goto(`${url}/reference`)
+    const samples = page.getByRole('complementary', { name: `Samples for ${name}` })
+    await samples.getByRole('link', { name: 'Edit and send' }).click()
+    const form = page.getByRole('form', { name: 'Write a request' })
+    await form.waitFor()
+    expect([await form.getByLabel('Method').inputValue(), await form.getByLabel('Path').inputValue()]).toEqual([
+      method,
+      target,
+    ])
+    expect(JSON.parse((await form.getByLabel('Body').inputValue()) || '""')).toEqual(JSON.parse(body || '""'))
+    await form.getByRole('button', { name: 'Send' }).click()
+    await form.getByText('Sent.').waitFor()
+    await newest(page)
+      .getByText(method === 'POST' ? '201 Created' : '200 OK')
+      .waitFor()
+  })
+
+  test('the switch for light and dark is kept for the next visit', async () => {
+    const { url } = await startSite()
+    const { page } = await open(`${url}/reference`)
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await background()
+    await page.getByRole('button', { name: 'Dark' }).click()
+    expect(await background()).not.toBe(light)
+    await page.goto(url)
+    expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe('true')
+    await page.getByRole('button', { name: 'Dark' }).click()
+    await expect.poll(background).toBe(light)
   })
 
   test('with forced colours, the current section and the chosen language are visible', async () => {
@@ -102,97 +137,5 @@ describe.skipIf(isMissing)('the API reference', () => {
       }
     })
     expect(colours).toEqual({ current: false, chosen: false })
-  })
-})
-
-describe.skipIf(isMissing)('the console', () => {
-  // axe takes seconds on Swagger UI, which is not our code. So each width and each colour scheme is tested once, not all pairs.
-  test.each([LOOKS[0], LOOKS[3]])(
-    'the console uses the demo key (%i px, %s)',
-    async (width, colorScheme) => {
-      const { url } = await startSite()
-      const { page, faults } = await open(`${url}/console`, width, colorScheme)
-      await page.getByRole('heading', { name: 'Pet store', level: 1 }).waitFor()
-      const findings = await axeFindings(page)
-
-      const operation = page.locator('#operations-pets-listPets')
-      await operation.getByRole('button', { name: 'List animals' }).click()
-      await operation.getByRole('button', { name: 'Execute' }).click()
-      await operation.getByText('"Rex"').first().waitFor()
-      await operation.getByText('x-ratelimit-remaining: 59').waitFor()
-      findings.push(...(await axeFindings(page)))
-
-      const others = page.locator('#operations-pets-createPet, #operations-pets-getPet')
-      for (const other of await others.all()) {
-        await other.locator('.opblock-summary-control').click()
-        await other.getByRole('button', { name: 'Execute' }).click()
-      }
-      await page.getByRole('button', { name: 'Schemas' }).click()
-      await page.locator('#operations-pets-createPet').getByText('Response headers').waitFor()
-      findings.push(...(await axeFindings(page)))
-
-      await page.getByRole('button', { name: 'Authorize' }).click()
-      await page.getByRole('heading', { name: 'Available authorizations' }).waitFor()
-      findings.push(...(await axeFindings(page)))
-
-      expect({ findings, faults, isTooWide: await isTooWide(page) }).toEqual({
-        findings: [],
-        faults: [],
-        isTooWide: false,
-      })
-    },
-    120_000,
-  )
-
-  test.each([
-    [1280, 'dark'],
-    [390, 'light'],
-  ] as const)('the visitor sees an operation of the console without scrolling (%i px)', async (width, theme) => {
-    const { page } = await open(`${(await startSite()).url}/console`, width, theme)
-    const operation = page.getByRole('button', { name: 'List animals' })
-    await operation.waitFor()
-    expect((await operation.boundingBox())?.y).toBeLessThan(750)
-    expect(await page.getByText('pet_not_found').isVisible()).toBe(false)
-    await page.getByText('Pages, limits and errors').click()
-    await page.getByText('pet_not_found').waitFor()
-    const backgrounds = page
-      .locator('#console, #console .swagger-ui')
-      .evaluateAll((all) => [...new Set(all.map((element) => getComputedStyle(element).backgroundColor))])
-    expect(await backgrounds).toEqual(['rgba(0, 0, 0, 0)'])
-  })
-
-  test('the console sends no optional parameters by default', async () => {
-    const { page } = await open(`${(await startSite()).url}/console`)
-    const operation = page.locator('#operations-pets-listPets')
-    await operation.getByRole('button', { name: 'List animals' }).click()
-    const request = page.waitForRequest(/v1/)
-    await operation.getByRole('button', { name: 'Execute' }).click()
-    expect(new URL((await request).url())).toMatchObject({ pathname: '/v1/pets', search: '' })
-    await operation.getByText('"Pepper"').first().waitFor()
-  })
-
-  test('with forced colours, the tabs of the console are visible', async () => {
-    const { page } = await open(`${(await startSite()).url}/console`)
-    await page.emulateMedia({ forcedColors: 'active' })
-    const operation = page.locator('#operations-pets-listPets')
-    await operation.getByRole('button', { name: 'List animals' }).click()
-    const tab = operation.locator('.tab-item.active h4 span').first()
-    const [line, card] = await tab.evaluate((element) => [
-      getComputedStyle(element, '::after').backgroundColor,
-      getComputedStyle(element.closest('.opblock') as Element).backgroundColor,
-    ])
-    expect(line).not.toBe(card)
-  })
-
-  test('the console shows and sends all digits of an int64', async () => {
-    const { url } = await startSite()
-    const { page } = await open(`${url}/console`)
-    const operation = page.locator('#operations-pets-createPet')
-    await operation.locator('.opblock-summary-control').click()
-    await operation
-      .getByRole('textbox', { name: 'Request body' })
-      .fill('{"name":"Max","categoryId":9223372036854775807}')
-    await operation.getByRole('button', { name: 'Execute' }).click()
-    await operation.getByText('"categoryId": 9223372036854775807').waitFor()
   })
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts'
 import { logRequests } from '../../../adapters/cli/page/request-log.ts'
-import { findSwagger, type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
+import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { withSite } from '../../../adapters/hosts/node/site.ts'
@@ -47,11 +47,10 @@ export async function startSite(
     usageOf,
     requestsAfter,
     folder: join(import.meta.dirname, '../../../dist/page'),
-    swaggerFolder: findSwagger(),
     ...options,
   })
-  const reference = referenceRoute({}, pages['/console'] !== undefined)
-  const server = await serve(withSite(petStore, { ...documentRoutes({}), ...pages, '/reference': reference }), { port })
+  const site = { ...documentRoutes({}), ...pages, '/reference': referenceRoute({}) }
+  const server = await serve(withSite(petStore, site), { port })
   onTestFinished(server.close)
   return { ...server, ...backEnd, port: Number(new URL(server.url).port), clock, token: fixed ?? token }
 }

@@ -1,12 +1,18 @@
 import { type PageAddress, queryOf, readAddress } from './address.ts'
 import { animalRow } from './animal-row.ts'
-import { type Animal, type Api, messageOf } from './api.ts'
+import { type Animal, type Api, type Exchange, messageOf } from './api.ts'
 import { headerOf } from './cost.ts'
 import { byId, onClick, setEnabled, setText } from './dom.ts'
+import { parsed } from './explanation.ts'
 import { plural } from './format.ts'
+import { type KnownState, keepPage, keptPage } from './kept-page.ts'
 
 /** The largest number of new animals that are highlighted. */
 const MAX_ADDED = 5
+
+/** How long to wait after a load without a response, in milliseconds. The time doubles with each failure. */
+const FIRST_WAIT = 1_000
+const LONGEST_WAIT = 30_000
 
 export class AnimalsView {
   readonly #api: Api
@@ -17,6 +23,11 @@ export class AnimalsView {
   #added: readonly Animal[] = []
   /** Counts the calls of `load`, because a late response to an earlier call must be ignored. */
   #load = 0
+  /** How many loads in a row have got no response, and when to try again, by the clock of `performance`. */
+  #failures = 0
+  #retryAt = 0
+  /** What the page knows about the server. Set it before the first load. */
+  state: KnownState = { hasSecret: false, resets: 0, requests: [] }
 
   constructor(api: Api) {
     this.#api = api
@@ -62,31 +73,52 @@ export class AnimalsView {
     this.#next = undefined
     byId('rows').replaceChildren()
     byId('added-rows').replaceChildren()
-    void this.load()
+    const kept = keptPage(this.#api.key, this.#path(), this.state)
+    if (kept === undefined) void this.load()
+    else this.#showPage(kept)
   }
 
-  async load(): Promise<void> {
-    const load = ++this.#load
-    if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
+  /** Loads the animals again if the last load got no response. Waits longer after each failure, because a load may be counted. */
+  retry(): void {
+    if (this.#failures > 0 && performance.now() >= this.#retryAt) void this.load()
+  }
+
+  #path(): string {
     const { status, limit, cursors } = this.#address
     const query = new URLSearchParams({ limit })
     const cursor = cursors.at(-1)
     if (status !== '') query.set('status', status)
     if (cursor !== undefined) query.set('cursor', cursor)
+    return `/pets?${query}`
+  }
+
+  async load(): Promise<void> {
+    const load = ++this.#load
+    if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
+    const path = this.#path()
     byId('animals').setAttribute('aria-busy', 'true')
+    this.#retryAt = Number.POSITIVE_INFINITY
     try {
-      const exchange = await this.#api.send('GET', `/pets?${query}`)
+      const exchange = await this.#api.send('GET', path)
       if (load !== this.#load) return
+      this.#failures = 0
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
-      this.#next = headerOf(exchange, 'X-Next-Cursor')
-      this.#animals = exchange.value as Animal[]
-      this.#show()
+      keepPage(this.#api.key, path, this.state, exchange)
+      this.#showPage(exchange)
     } catch {
-      if (load === this.#load)
-        this.#showProblem('The server does not respond. The animals appear when it responds again.')
+      if (load !== this.#load) return
+      this.#failures++
+      this.#retryAt = performance.now() + Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures)
+      this.#showProblem('The server does not respond. The animals appear when it responds again.')
     } finally {
       if (load === this.#load) byId('animals').setAttribute('aria-busy', 'false')
     }
+  }
+
+  #showPage(response: Pick<Exchange, 'responseHeaders' | 'responseBody'>): void {
+    this.#next = headerOf(response, 'X-Next-Cursor')
+    this.#animals = parsed(response.responseBody) as Animal[]
+    this.#show()
   }
 
   /** Shows and marks an animal that this page or another program has added. */

@@ -1,6 +1,7 @@
 import type { Pet } from '../../../../src/model.ts'
 import type { LoggedRequest } from '../request-log.ts'
 import type { Usage } from '../usage.ts'
+import type { DraftRequest } from './composer.ts'
 import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
 
@@ -28,6 +29,8 @@ export class Api {
   #key = ''
   /** Whether the server accepts the key; `undefined` until a response has shown it. */
   isAccepted: boolean | undefined
+  /** How many requests this page has sent with the key. */
+  sent = 0
 
   constructor(onExchange: (exchange: Exchange) => void) {
     this.#onExchange = onExchange
@@ -40,24 +43,21 @@ export class Api {
   set key(key: string) {
     this.#key = key
     this.isAccepted = undefined
+    this.sent = 0
   }
 
   /** Sends a request to the API, and passes it with its response to the listener. Throws if no response arrives. */
   async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
     const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
-    return this.sendTo(this.basePath + path, method, headers, requestBody)
+    return this.sendTo({ method, target: this.basePath + path, headers, body: requestBody })
   }
 
   /** As {@link send}, for any path of this server and with the headers of the caller. */
-  async sendTo(
-    target: string,
-    method: string,
-    sent: Readonly<Record<string, string>>,
-    requestBody: string,
-  ): Promise<Exchange> {
+  async sendTo({ method, target, headers: sent, body: requestBody }: DraftRequest): Promise<Exchange> {
     const key = this.#key
     const authorization: Record<string, string> = key === '' ? {} : { Authorization: `Bearer ${key}` }
     const time = Date.now()
+    this.sent++
     const startedAt = performance.now()
     const signal = AbortSignal.timeout(TIMEOUT)
     // The URL needs its origin: `fetch('//a/b')` would send the request to the server `a`.
@@ -106,6 +106,8 @@ export class Api {
   }
 }
 
+/** Returns why a request failed. The wait after a 429 is left out, because the text may stay while the wait changes. */
 export function messageOf({ value, status }: Exchange): string {
+  if (status === 429) return 'The server refuses requests for now. The part "Rate limit" shows for how long.'
   return String(Object(value).message ?? `The server responded with ${status}.`)
 }

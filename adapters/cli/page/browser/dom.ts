@@ -41,13 +41,12 @@ export function onClick(button: HTMLElement, listener: () => void): void {
   })
 }
 
-/** Copies `text`. If the browser forbids it, puts `selected` into `shown`, selects it there, and returns false. */
-export async function copyOrSelect(text: string, shown: HTMLElement, selected = text): Promise<boolean> {
+/** Copies the text of an element. If the browser forbids it, selects the text, and returns false. */
+export async function copyOrSelect(shown: HTMLElement): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text)
+    await navigator.clipboard.writeText(shown.textContent ?? '')
     return true
   } catch {
-    setText(shown, selected)
     getSelection()?.selectAllChildren(shown)
     return false
   }

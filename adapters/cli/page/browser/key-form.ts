@@ -6,7 +6,7 @@ const NO_SECRET =
 
 export class KeyForm {
   readonly #useKey: (key: string) => void
-  #settings: Settings = { basePath: '', hasSecret: false, demoKeys: [], requests: [] }
+  #settings: Settings = { basePath: '', resets: 0, hasSecret: false, demoKeys: [], requests: [] }
   #isStarted = false
   #isRefused = false
 

@@ -65,7 +65,7 @@ export class LimitsView {
       const endsAt = Date.now() + Number(headerOf(exchange, 'Retry-After')) * 1_000
       this.#refusal = { exchange, endsAt, isByAddress: this.#api.isAccepted === false }
     } else if (status < 400) this.#refusal = undefined
-    if (status < 400 && (this.#usage === undefined || this.#usage.plan === undefined)) this.#usage = usageIn(exchange)
+    if (status < 400) this.#usage = { ...this.#usage, ...usageIn(exchange, this.#usage) }
     if (!this.#isSending) void this.reload()
   }
 
@@ -130,6 +130,7 @@ export class LimitsView {
     plan.hidden = usage?.plan === undefined
     setText(plan, usage?.plan === undefined ? '' : `Plan ${usage.plan}`)
     setText(byId('limits-text'), this.#rules())
+    setText(byId('limits-sent'), this.#sent())
     this.#renderRefusal()
     this.#renderButtons()
   }
@@ -144,6 +145,13 @@ export class LimitsView {
     if (this.#usage.ban === false) return 'This server does not ban keys.'
     const { afterRefusals, seconds } = this.#usage.ban
     return `After ${plural(afterRefusals, 'refused request')} in one minute, the key is banned for ${inWords(seconds)}.`
+  }
+
+  #sent(): string {
+    const { sent } = this.#api
+    return usageIsKnown(this.#usage)
+      ? `This page has sent ${plural(sent, 'request')} with this key since it was loaded.`
+      : ''
   }
 
   #renderRefusal(): void {
@@ -174,10 +182,18 @@ export class LimitsView {
   }
 }
 
-/** Returns the usage of one window, from a response's headers. A page without the server's secret knows only this window. */
-function usageIn(exchange: Exchange): Partial<Usage> | undefined {
+function usageIsKnown(usage: Partial<Usage> | undefined): boolean {
+  return usage?.minute !== undefined || usage?.day !== undefined
+}
+
+/**
+ * Returns what a response says about the usage. Its headers describe the window with fewer remaining requests. The request was
+ * counted in the other window as well.
+ */
+function usageIn(exchange: Exchange, known: Partial<Usage> | undefined): Partial<Usage> {
   const cost = costOf(exchange)
-  if (cost === undefined) return undefined
+  if (cost === undefined) return {}
   const window: UsageWindow = { limit: cost.limit, used: cost.limit - cost.after, endsAt: cost.resetsAt }
-  return window.endsAt - Date.now() <= MINUTE ? { minute: window } : { day: window }
+  const other = known?.day && { ...known.day, used: known.day.used + cost.before - cost.after }
+  return window.endsAt - Date.now() <= MINUTE ? { minute: window, ...(other && { day: other }) } : { day: window }
 }

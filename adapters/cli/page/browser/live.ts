@@ -1,9 +1,10 @@
-import { type SampledRequest, sampleOf } from '../samples.ts'
+import { type SampledRequest, sampleOf } from '../../../../src/openapi/reference/samples.ts'
 import { prepareAddForm } from './add-form.ts'
 import { AnimalsView } from './animals-view.ts'
 import { type Animal, Api } from './api.ts'
+import { Composer } from './composer.ts'
 import { Connection } from './connection.ts'
-import { byId, setText } from './dom.ts'
+import { byId, setNote, setText } from './dom.ts'
 import { parsed } from './explanation.ts'
 import { KeyForm } from './key-form.ts'
 import { LimitsView } from './limits-view.ts'
@@ -15,35 +16,47 @@ takeSecret()
 let settings: Settings | undefined
 const log = new LogView({
   tokenOf: (id) => settings?.demoKeys.find((key) => key.id === id)?.token,
-  send: (...request) => api.sendTo(...request),
+  send: (request) => api.sendTo(request),
+  edit: (request) => composer.open(request),
 })
 const api: Api = new Api((exchange) => {
-  log.expect(exchange)
   keyForm.showAccepted(api.isAccepted)
   if (settings?.hasSecret) void connection.refresh()
   else log.add([exchange])
   limits.observe(exchange)
 })
 const animals = new AnimalsView(api)
-const limits = new LimitsView(api, () => void animals.load())
+const limits = new LimitsView(api, () => {
+  setNote(byId('add-note'), '')
+  void animals.load()
+})
 const keyForm = new KeyForm((key) => {
   api.key = key
   keyForm.showAccepted(undefined)
   limits.reset()
   animals.reset()
 })
+const composer = new Composer(
+  (request) => log.sendAndOpen(request),
+  () => api.basePath,
+)
 prepareAddForm(api, (animal) => animals.addNew(animal))
 const connection = new Connection({
   onSettings(received, isBack) {
     const isFirst = settings === undefined
+    const hadResets = settings?.resets
     settings = received
     api.basePath = received.basePath
     log.emptyText = received.hasSecret
       ? 'The next request of any program appears here.'
       : 'Your next request appears here.'
     const { key } = api
+    // Each response has only the new requests. The id of the newest one stays known.
+    const requests = received.requests.length > 0 ? received.requests : animals.state.requests.slice(-1)
+    animals.state = { ...received, requests }
     keyForm.update(received)
     showFirstSample()
+    if (!isFirst && hadResets !== received.resets) forget()
     log.add(received.requests)
     if (!isFirst) for (const animal of received.requests.flatMap(addedBy)) animals.addNew(animal)
     if (isBack && !isFirst && key === api.key) {
@@ -51,6 +64,7 @@ const connection = new Connection({
       void limits.reload()
     }
     if (isBack) limits.isLost = false
+    animals.retry()
   },
   onLost() {
     limits.isLost = true
@@ -58,6 +72,12 @@ const connection = new Connection({
       setText(byId('animals-note'), 'The server does not respond. This page tries again every second.')
   },
 })
+
+/** Forgets what the page knew before a test has reset the store. */
+function forget(): void {
+  limits.reset()
+  animals.reset()
+}
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
@@ -77,8 +97,11 @@ function firstSample(): SampledRequest {
 }
 
 function showFirstSample(): void {
-  const sample = firstSample()
-  setText(byId('first-sample'), sampleOf('curl', { ...sample, token: sample.token && 'pet_***' }))
+  setText(byId('first-sample'), sampleOf('curl', firstSample()))
+  const hasKey = api.key !== ''
+  setText(byId('first-title'), hasKey ? '1. Copy this curl' : '1. Enter a key')
+  byId('first-key').hidden = hasKey
+  byId('copy-first').classList.toggle('primary', hasKey)
 }
 
 /** Returns a list with the animal that a request of any program has added, or an empty list. */

@@ -16,9 +16,9 @@ export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLD
     'summary',
     'log-line',
     create('span', `badge ${kind}`, `${status} ${reason}`.trim()),
-    clock,
     create('span', 'log-request', method, ' ', isolated(target)),
     create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
+    clock,
   )
   const details = create('details', '', summary) as HTMLDetailsElement
   // The content is created when the entry is first opened, because many requests may arrive in a short time.

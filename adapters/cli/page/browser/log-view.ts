@@ -1,4 +1,5 @@
 import type { LoggedRequest } from '../request-log.ts'
+import type { DraftRequest } from './composer.ts'
 import { byId, setText } from './dom.ts'
 import { logEntry } from './log-entry.ts'
 import type { RequestActions } from './request-buttons.ts'
@@ -10,30 +11,30 @@ export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
   readonly #actions: RequestActions
-  /** Method and target of the last request that this page has sent. When the log receives the request, its entry is opened. */
+  readonly #send: RequestActions['send']
+  /** Method and target of the last request that the visitor has sent by hand. When the log receives it, its entry is opened. */
   #expected = ''
   /** The last entry that `add` has opened, because its request came from this page. */
   #opened: HTMLDetailsElement | undefined
-  /** The first digit of the statuses that are shown; empty for all. */
-  #filter = ''
+  /** The first digit of the statuses that are shown, and a text that the shown entries contain. Empty for all. */
+  #filter = { status: '', text: '' }
   #newerCount = 0
   emptyText = ''
 
   constructor(actions: RequestActions) {
-    this.#actions = {
-      ...actions,
-      send: async (...request) => {
-        await actions.send(...request)
-        this.#showNewest()
-      },
-    }
+    this.#send = actions.send
+    this.#actions = { ...actions, send: (request) => this.sendAndOpen(request) }
     this.#newer.addEventListener('click', () => this.#showNewest())
     this.#list.addEventListener('scroll', () => this.#list.scrollTop === 0 && this.#setNewer(0))
     // When the visitor closes an entry, old entries can be removed. `toggle` does not bubble, so the listener captures it.
     this.#list.addEventListener('toggle', () => this.#update(), true)
     byId('log-filter').addEventListener('change', ({ target }) => {
-      this.#filter = (target as HTMLInputElement).value
+      this.#filter.status = (target as HTMLInputElement).value
       this.#showNewest()
+    })
+    byId('log-text').addEventListener('input', ({ target }) => {
+      this.#filter.text = (target as HTMLInputElement).value.trim().toLowerCase()
+      this.#update()
     })
     byId('log-clear').addEventListener('click', () => {
       this.#list.replaceChildren()
@@ -42,9 +43,12 @@ export class LogView {
     })
   }
 
-  /** Call this when the page has sent a request: its entry is opened when the log receives it. */
-  expect({ method, target }: Pick<LoggedRequest, 'method' | 'target'>): void {
-    this.#expected = `${method} ${target}`
+  /** Sends a request, and opens its entry when the log receives it. Throws if no response arrives. */
+  async sendAndOpen(request: DraftRequest): Promise<void> {
+    this.#expected = `${request.method} ${request.target}`
+    await this.#send(request)
+    this.#list.scrollTop = 0
+    this.#setNewer(0)
   }
 
   /** @param requests - the oldest first */
@@ -55,15 +59,16 @@ export class LogView {
     for (const request of requests.slice(-MAX_CLOSED)) {
       const details = logEntry(request, this.#actions)
       const item = document.createElement('li')
-      item.dataset.status = String(request.status)
       item.append(details)
       list.prepend(item)
-      if (request === expected) this.#open(details)
+      if (request !== expected) continue
+      this.#expected = ''
+      this.#open(details)
     }
     this.#update()
     if (!read) return
     if (read.isConnected) list.scrollTop += read.getBoundingClientRect().top - top
-    const count = requests.filter(({ status }) => String(status).startsWith(this.#filter)).length
+    const count = [...list.children].slice(0, requests.length).filter((item) => this.#isShown(item)).length
     if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
   }
 
@@ -90,9 +95,14 @@ export class LogView {
     const items = [...this.#list.children] as HTMLElement[]
     const closed = items.filter((item) => !item.querySelector('details')?.open)
     for (const item of closed.slice(MAX_CLOSED)) item.remove()
-    for (const item of items) item.hidden = !item.dataset.status?.startsWith(this.#filter)
+    for (const item of items) item.hidden = !this.#isShown(item)
     byId('log-note').hidden = items.some(({ hidden }) => !hidden)
-    setText(byId('log-note'), items.length === 0 ? this.emptyText : `No request with a status of ${this.#filter}xx.`)
+    setText(byId('log-note'), items.length === 0 ? this.emptyText : 'No request fits the filter.')
+  }
+
+  #isShown(item: Element): boolean {
+    const line = item.querySelector('summary')?.textContent ?? ''
+    return line.startsWith(this.#filter.status) && line.toLowerCase().includes(this.#filter.text)
   }
 
   /** Scrolls to the newest entry, and moves the focus to the list. */

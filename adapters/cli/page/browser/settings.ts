@@ -3,6 +3,8 @@ import type { DemoKey } from '../routes.ts'
 
 export interface Settings {
   readonly basePath: string
+  /** How often a test has reset the store. */
+  readonly resets: number
   /** Whether this tab knows the secret. Without it, the server sends no demo keys, no usage and no log of requests. */
   readonly hasSecret: boolean
   /** Empty if this browser may not see the demo keys. */

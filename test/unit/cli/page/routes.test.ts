@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { documentRoutes } from '../../../../adapters/cli/openapi.ts'
-import { findSwagger, isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
+import { isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
@@ -35,7 +35,6 @@ function site(options: Partial<PageOptions> = {}) {
     usageOf,
     requestsAfter: (id) => [{ ...logged, id: id + 1 }],
     folder,
-    swaggerFolder: findSwagger(),
     ...options,
   })
   const { handle } = withSite(petStore, { ...documentRoutes({}), ...routes })
@@ -80,7 +79,7 @@ describe('the page', () => {
 
   test('a file that the client has cached is not sent again', async () => {
     const send = site()
-    for (const path of ['/', '/page/page.css', '/page/swagger-ui-bundle.js']) {
+    for (const path of ['/', '/page/page.css', '/page/page.js']) {
       const { ETag = '' } = (await send(path)).headers
       expect(await send(path, { 'if-none-match': `"other", W/${ETag}` })).toMatchObject({ status: 304, body: '' })
       expect((await send(path, { 'if-none-match': '"other"' })).status).toBe(200)
@@ -93,25 +92,13 @@ describe('the page', () => {
     expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
   })
 
-  test('the files of Swagger UI come from the installed package', async () => {
+  test('the live view links to every other page, and its style sheets exist', async () => {
     const send = site()
-    expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
-    expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
-    expect((await send('/console')).body).toContain('/page/swagger-ui-bundle.js')
-  })
-
-  test('/console does not exist if Swagger UI is not installed', async () => {
-    const send = site({ swaggerFolder: undefined })
-    for (const path of ['/console', '/page/console.js', '/page/swagger-ui-bundle.js'])
-      expect((await send(path)).status).toBe(401)
-  })
-
-  test.each(['/', '/console'])('%s links to every other page, and its style sheets exist', async (path) => {
-    const send = site()
-    const { body } = await send(path)
-    for (const link of ['/', '/reference', '/console', '/openapi.json']) expect(body).toContain(`href="${link}"`)
-    for (const [, style = ''] of body.matchAll(/rel="stylesheet" href="([^"]+)"/g))
-      expect([style, (await send(style)).status]).toEqual([style, 200])
+    const { body } = await send('/')
+    for (const link of ['/', '/reference', '/openapi.json']) expect(body).toContain(`href="${link}"`)
+    const styles = [...body.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(([, style = '']) => style)
+    expect(styles).toHaveLength(5)
+    for (const style of styles) expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
   test('an unused file in the folder of the page is not served', async () => {

@@ -12,7 +12,7 @@ import {
   literalQuoted,
   sampleOf,
   shellQuoted,
-} from '../../../../adapters/cli/page/samples.ts'
+} from '../../../../src/openapi/reference/samples.ts'
 import { findProgram } from '../../../support/server-process.ts'
 
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Html, html } from '../../../../adapters/cli/page/html.ts'
-import { markdown } from '../../../../adapters/cli/page/reference/markdown.ts'
-import { referencePage } from '../../../../adapters/cli/page/reference/reference.ts'
 import { openApiDocument } from '../../../../src/openapi/index.ts'
+import { Html, html } from '../../../../src/openapi/reference/html.ts'
+import { markdown } from '../../../../src/openapi/reference/markdown.ts'
+import { referenceHtml, referencePage } from '../../../../src/openapi/reference/reference-html.ts'
 
 const serverUrl = 'https://api.example'
 
@@ -41,13 +42,11 @@ describe('Markdown', () => {
   })
 
   test('an escaped bar does not end a table cell', () => {
-    expect(rendered('| A | B |\n| --- | --- |\n| x\\|y | `c` |')).toContain(
-      '<td data-label="A">x|y</td><td data-label="B"><code>c</code></td>',
-    )
+    expect(rendered('| A | B |\n| --- | --- |\n| x\\|y | `c` |')).toContain('<td>x|y</td><td><code>c</code></td>')
   })
 
   test('no Markdown text creates an element outside a fixed list', () => {
-    const tags = /^(?:p|h2|h3|ul|li|code|div|table|thead|tbody|tr|th|td)$/
+    const tags = /^(?:p|h2|h3|ul|li|code|wbr|div|table|thead|tbody|tr|th|td)$/
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', '`', '\\', '|', '-', '#', '\n', ' ', 'a', '&', '"') }),
@@ -61,7 +60,7 @@ describe('Markdown', () => {
 
 describe('the reference', () => {
   const document = openApiDocument({ serverUrl })
-  const page = referencePage(document, true)
+  const page = referenceHtml({ serverUrl })
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as Record<string, unknown>[]
 
   test('the page has every operation, parameter, status and error code', () => {
@@ -72,7 +71,8 @@ describe('the reference', () => {
       for (const { name } of parameters as { name: string }[]) expect(page).toContain(`<code>${name}</code>`)
       for (const status of Object.keys(responses as object)) expect(page).toContain(status)
     }
-    for (const code of Object.keys(document.components.examples)) expect(page).toContain(`<code>${code}</code>`)
+    for (const code of Object.keys(document.components.examples))
+      expect(page.replaceAll('<wbr />', '')).toContain(`<code>${code}</code>`)
   })
 
   test('the page has every response header that the document describes', () => {
@@ -83,7 +83,7 @@ describe('the reference', () => {
 
   test('the page has samples in four languages for each operation', () => {
     expect(page.match(/aria-label="Sample in \w+"/g)).toHaveLength(12)
-    expect(page).toContain('https://api.example/v1/pets?limit=2')
+    expect(page).toContain('https://api.example/v1/pets')
     expect(page).toContain('https://api.example/v1/pets/7')
   })
 
@@ -92,16 +92,39 @@ describe('the reference', () => {
     changed.components.headers['X-New'] = { description: 'A new header.', schema: { type: 'integer', minimum: 3 } }
     const { responses } = (changed.paths['/pets']?.get ?? {}) as { responses: Record<string, { headers: object }> }
     Object.assign(responses['200']?.headers ?? {}, { 'X-New': { $ref: '#/components/headers/X-New' } })
-    expect(referencePage(changed, true)).toContain('>integer; at least 3; not always present</td>')
+    expect(referencePage(changed)).toContain('>integer; at least 3; not always present</span>')
   })
 
   test('the page escapes the names of plans', () => {
     const plans = { '<img src=x>': { perMinute: 1, perDay: 1 } }
-    expect(referencePage(openApiDocument({ plans }), true)).not.toContain('<img src=x>')
+    expect(referenceHtml({ plans })).not.toContain('<img src=x>')
   })
 
-  test('the page names the package to install if the console is missing', () => {
-    expect(page).toContain('href="/console"')
-    expect(referencePage(document, false)).toContain('npm install swagger-ui-dist')
+  test('the policy of the page permits exactly its own style sheet and script', () => {
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1]?.replaceAll('&#39;', "'")
+    const hashOf = (element: string) => {
+      const text = new RegExp(`<${element}[^>]*>([\\s\\S]*?)</${element}>`).exec(page)?.[1] ?? ''
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+    }
+    expect(policy).toContain(`script-src ${hashOf('script')};`)
+    expect(policy).toContain(`style-src ${hashOf('style')};`)
+    expect(policy).toMatch(/^default-src 'none';/)
+    expect(page).toMatch(/<style>:root/)
+    expect(page).not.toMatch(/ style=| on\w+=/)
+  })
+
+  test('the page requests nothing, and has no link to another page', () => {
+    const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
+    expect(addresses.length).toBeGreaterThan(10)
+    expect(addresses.filter((address) => !/^(?:#|data:)/.test(address))).toEqual([])
+  })
+
+  test('without a server URL, the samples name a host that the script replaces', () => {
+    const relative = referenceHtml({ basePath: '/shop/v1' })
+    expect(relative).toContain('<span class="origin">https://your-server.example</span>/shop/v1/pets/7')
+  })
+
+  test('a wrong option is refused', () => {
+    expect(() => referenceHtml({ basePath: 'v1' })).toThrow('option basePath')
   })
 })

@@ -1,0 +1,45 @@
+import type { LoggedRequest } from '../request-log.ts'
+import type { Exchange } from './api.ts'
+import type { Settings } from './settings.ts'
+
+/** A page of animals that this tab has loaded. A reload shows it again, so that reloads do not use up the limit of the key. */
+interface KeptPage {
+  readonly key: string
+  readonly path: string
+  /** The newest request that the page knew when it loaded the animals. */
+  readonly requestId: number
+  readonly resets: number
+  readonly response: Pick<Exchange, 'status' | 'responseHeaders' | 'responseBody'>
+}
+
+const NAME = 'petstore.page'
+
+/** The newest state of the server that the page knows, from its settings. */
+export type KnownState = Pick<Settings, 'hasSecret' | 'resets' | 'requests'>
+
+export function keepPage(key: string, path: string, state: KnownState, response: KeptPage['response']): void {
+  const { status, responseHeaders, responseBody } = response
+  const requestId = state.requests.at(-1)?.id ?? 0
+  const kept: KeptPage = {
+    key,
+    path,
+    requestId,
+    resets: state.resets,
+    response: { status, responseHeaders, responseBody },
+  }
+  sessionStorage.setItem(NAME, JSON.stringify(kept))
+}
+
+/** Returns the kept page, unless the key or the page is another one, or animals may have been added since then. */
+export function keptPage(key: string, path: string, state: KnownState): KeptPage['response'] | undefined {
+  const kept: KeptPage | null = JSON.parse(sessionStorage.getItem(NAME) ?? 'null')
+  if (kept === null || !state.hasSecret || kept.key !== key || kept.path !== path) return undefined
+  return kept.resets === state.resets && isUnchanged(kept.requestId, state.requests) ? kept.response : undefined
+}
+
+/** Returns whether the log has all requests after `requestId`, and none of them has added an animal. */
+function isUnchanged(requestId: number, requests: readonly LoggedRequest[]): boolean {
+  const [oldest, newest] = [requests[0]?.id ?? 1, requests.at(-1)?.id ?? 0]
+  const later = requests.filter(({ id }) => id > requestId)
+  return newest >= requestId && oldest <= requestId + 1 && later.every(({ status }) => status !== 201)
+}
