@@ -3,6 +3,7 @@ import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 import { printError } from './output.ts'
+import { passwordsOf } from './secret.ts'
 
 /** In milliseconds. Without `response`, a command would wait forever for a server that is gone but has closed no connection. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
@@ -27,10 +28,10 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   const module = await loadDriver<Pg & { default?: Pg }>(['pg'], advice)
   const { Pool } = module.default ?? module
   const pool = new Pool({ connectionString: url, ...POOL_TIMEOUTS })
-  printErrorsOf(place, pool)
+  printErrorsOf(place, pool, passwordsOf(url))
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const onError = (error: unknown) => printError(`${place}: ${innermostMessage(error)}`)
+    const onError = (error: unknown) => printError(`${place}: ${innermostMessage(error)}`, passwordsOf(url))
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
     return { ...backEnd, place, close }
@@ -63,16 +64,16 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   return closeOnFailure(close, async () => {
     await using(place, () => Promise.race([client.connect(), failed]))
-    printErrorsOf(place, client)
+    printErrorsOf(place, client, passwordsOf(url))
     return { ...redis(client), place, close }
   })
 }
 
 /** Does not repeat the last message, because drivers report each failed attempt to reconnect. */
-function printErrorsOf(place: string, client: Events): void {
+function printErrorsOf(place: string, client: Events, secrets: readonly string[]): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
-    if (message !== last) printError(`${place}: ${message}`)
+    if (message !== last) printError(`${place}: ${message}`, secrets)
     last = message
   })
 }

@@ -3,6 +3,7 @@ import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../src/index.t
 import { isToken68 } from '../../src/keys/token.ts'
 import { defaultPlans } from '../../src/model.ts'
 import { isHttpUrl } from '../../src/support/option-rules.ts'
+import { trimEndOf } from '../../src/support/trim-end.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
 
@@ -66,7 +67,7 @@ export const parseSeconds = expecting('a number of seconds from 0 to 3600', (tex
 
 export const parseServerUrl = expecting(
   'an address such as http://127.0.0.1:3000/v1, without a user name, password or query',
-  (text) => (isHttpUrl(text) ? text.replace(/\/+$/, '') : undefined),
+  (text) => (isHttpUrl(text) ? trimEndOf(text, '/') : undefined),
 )
 
 export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII characters')
@@ -78,10 +79,17 @@ export const parseHost = matching(/\S/, 'an IP address or a host name, such as 1
  * Rejects an empty name, because SQLite would open a temporary file; `file:`, because each driver reads it in its own way; and
  * URLs of databases, because they may contain a password, and messages would show it as part of a file name.
  */
-export const parseFile = matching(
-  /^(?!\s*$|:memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/,
-  'the name of a file. URLs and :memory: are not accepted',
-)
+export const parseFile = expecting('the name of a file. URLs and :memory: are not accepted', (text) => {
+  const isOther = text.trim() === '' || text === ':memory:' || text.startsWith('file:') || /^\w+:\/\//.test(text)
+  return isOther || hasCredentials(text) ? undefined : text
+})
+
+/** Returns whether a text begins like `user:password@host`, a URL without its scheme. */
+function hasCredentials(text: string): boolean {
+  const [start = ''] = text.split('/', 1)
+  const colon = start.indexOf(':', 1)
+  return colon !== -1 && start.lastIndexOf('@') > colon + 1
+}
 
 export function parseOrigins(text: string): boolean | CorsOptions {
   if (text === '*' || text === 'true' || text === '1') return true

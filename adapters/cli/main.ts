@@ -6,6 +6,7 @@ import * as flags from './flags.ts'
 import { runIssue, runList, runRevoke, runUpdate } from './keys.ts'
 import { runOpenApi } from './openapi.ts'
 import { fail, survivePipes } from './output.ts'
+import { secretsOf } from './secret.ts'
 import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
 
@@ -19,12 +20,14 @@ survivePipes()
 // Other users of the machine must not read new files, such as a database with accounts and token hashes.
 process.umask(process.umask(0o077) | 0o007)
 
+/** The secrets in the flags of the running command. No error message may contain them. */
+let secrets: readonly string[] = []
 const program = createProgram()
 try {
   await program.parseAsync()
 } catch (error) {
   // The exit code 1 of `check` means that the server fails the check, so after any other error, `check` exits with 2.
-  fail(error, program.args[0] === 'check' ? 2 : 1)
+  fail(error, program.args[0] === 'check' ? 2 : 1, secrets)
 }
 
 function createProgram(): Command {
@@ -33,7 +36,10 @@ function createProgram(): Command {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
-    .hook('preAction', (_, command) => preferTyped(command, 'data', 'databaseUrl'))
+    .hook('preAction', (_, command) => {
+      preferTyped(command, 'data', 'databaseUrl')
+      secrets = secretsOf(command.opts())
+    })
 
   const place = [
     flag('--data <file>', 'store everything in this SQLite file', flags.parseFile),

@@ -52,13 +52,34 @@ export function printError(text: string, secrets?: readonly string[]): void {
 }
 
 /** Prints one line about an error, and sets the exit code. The exit code 0 means that commander has printed its help. */
-export function fail(error: unknown, failureCode = 1): void {
+export function fail(error: unknown, failureCode = 1, secrets?: readonly string[]): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
   process.exitCode = failureCode
   // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
-  printError(explain(error, code, String(message)))
+  printError(explain(error, code, String(message)), secrets)
+}
+
+/** The texts of commander before and after a value of an option or an argument, and the text in place of all three. */
+const VALUES = [
+  { before: " argument '", after: "' is invalid.", instead: ' is invalid.' },
+  { before: " value '", after: "' from env '", instead: " from env '" },
+  { before: "command-argument value '", after: "' is invalid for argument '", instead: "invalid argument '" },
+] as const
+
+/** Removes the value from a message of commander, because it may be a secret. */
+function withoutValue(message: string): string {
+  const matches = VALUES.map((one) => ({
+    ...one,
+    start: message.indexOf(one.before),
+    end: message.lastIndexOf(one.after),
+  }))
+  // A value may contain such a text itself, so the first match is the right one.
+  const [first] = matches
+    .filter(({ before, start, end }) => start !== -1 && end >= start + before.length)
+    .sort((a, b) => a.start - b.start)
+  return first ? message.slice(0, first.start) + first.instead + message.slice(first.end + first.after.length) : message
 }
 
 type ListenError = NodeJS.ErrnoException & { address?: string; port?: number; flag?: string }
@@ -75,10 +96,8 @@ function explain(error: unknown, code: string | undefined, message: string): str
   // The value of an option or of an unknown flag may be a secret, so it is removed from the message.
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
-  const known = message
+  const known = withoutValue(message)
     .replace(/^(error: unknown option '(?:-\w|--[a-z-]{1,20}(?=[=']))?).*?'/s, "$1'")
-    .replace(/ (?:argument '.*'(?= is invalid\.)|value '.*'(?= from env '\w+' is invalid\.))/s, '')
-    .replace(/command-argument value '.*' is invalid for (argument '\w+')/s, '$1 is invalid')
     .replace(/^(error: unknown command) '(.*?)'(?=$|\n)/s, (_, error, name) => `${error} '${plainWord(name)}'`)
   const [first, ...others] = known.replace(/^error: /, '').split('\n')
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')

@@ -14,7 +14,7 @@ import { flagOf, printError } from './output.ts'
 import { logRequests } from './page/request-log.ts'
 import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
-import { newSecret } from './secret.ts'
+import { newSecret, secretsOf } from './secret.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
 import { requireWritable } from './sqlite-file.ts'
 import { startJson, startText } from './start-text.ts'
@@ -89,7 +89,8 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
     '/reference': referenceRoute(described),
     ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
   })
-  const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${innermostMessage(error)}`)
+  const onFailure = (part: string, error: unknown) =>
+    printError(`/ready: ${part}: ${innermostMessage(error)}`, secretsOf(flags))
   const checkReady = readyCheck(ports, { onFailure })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
@@ -113,9 +114,4 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   const ports = { storage: backEnd.storage, ...watched, clock }
   const options = { ...ports, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log, secretsOf(flags)) }
   return { petStore: createPetStore(options), usageOf, keyOf }
-}
-
-/** In logs, texts that begin with `pet_` are masked. Tokens of `--key` may begin differently, so they are masked by this list. */
-function secretsOf({ key = [] }: ServeFlags): string[] {
-  return key.map(({ token }) => token)
 }

@@ -1,5 +1,5 @@
 /** Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No backtracking: each text matches in one way. */
-const PARAMETER = /\s*;\s*([^\s=;,"<]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
+const PARAMETER = /\s*;\s*(?:([^\s=;,"<]+)\s*)?(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
 
 /** Returns the target of the link with a relation such as `next` (RFC 8288, section 3), in linear time. */
 export function linkTarget(link: string, relation: string): string | undefined {

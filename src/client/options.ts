@@ -13,6 +13,7 @@ import {
   timeoutRule,
 } from '../support/option-rules.ts'
 import { sleep, systemClock } from '../support/time.ts'
+import { trimEndOf } from '../support/trim-end.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {
@@ -107,7 +108,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   const given: RetryOptions = options.retry === false ? { maxElapsed: 0, maxRetries: 0 } : (options.retry ?? {})
   const { maxElapsed = 120_000, maxRetries = Number.POSITIVE_INFINITY, baseDelay = 500, maxDelay = 10_000 } = given
   return {
-    baseUrl: String(baseUrl).replace(/\/+$/, ''),
+    baseUrl: trimEndOf(String(baseUrl), '/'),
     apiKey,
     // Read the global `fetch` at each request, because tests replace it.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),

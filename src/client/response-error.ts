@@ -43,8 +43,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
 }
 
 function withoutCredentials(location: string | null, url: string): string | null {
-  // Keep backslashes: `URL` would change `\u0041` to `/u0041`, so a key with such escapes would not be found and masked later.
-  if (location === null || location.includes('\\') || !URL.canParse(location, url)) return location
+  if (location === null || !URL.canParse(location, url)) return location
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
 

@@ -1,3 +1,4 @@
+import { trimEndOf } from '../support/trim-end.ts'
 import type { Target } from './request.ts'
 
 /** Returns the first part of every link: the path or URL of the API as the client sees it. */
@@ -8,7 +9,7 @@ export function linkBaseOf(basePath: string, publicUrl: string | undefined): Lin
   const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return requested
   const { origin, pathname } = new URL(publicUrl)
-  const prefix = pathname.replace(/\/+$/, '')
+  const prefix = trimEndOf(pathname, '/')
   if (prefix === '') return (target) => origin + requested(target)
   const address = origin + (prefix.endsWith(basePath) ? prefix : prefix + basePath)
   return () => address

@@ -2,18 +2,20 @@ import { shorten } from './describe-value.ts'
 
 /** Invisible characters, and those that change how a terminal or a page shows other text. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
-/** Matches a token of this package, even if only its first 20 characters are there. In a whole token, `_` may be `&#95;`. */
-const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
-/** Matches an escaped ASCII character, as in URLs, in JSON and JavaScript, or in HTML. */
-const ESCAPE =
-  /(?:%u00|%|\\+u00|\\+x)([0-7][0-9a-f])|(?:\\+u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|&amp;/gi
-/** A text may have been escaped this many times in a row: `A` becomes `%41`, then `%2541`, and so on. */
-const MAX_ESCAPINGS = 4
-/** The length of one character that is percent-encoded three times. */
-const ENCODED_LENGTH = 27
-const TOKEN_LENGTH = 53
+/** Matches a token of this package, which has 53 characters, or a longer text that begins like one. */
+const TOKEN = /pet_\w{16,200}/g
+/** Matches the first part of a token at the end of a text. */
+const TOKEN_START = /pet_\w{0,15}$/
 /** A shorter text is not masked: it is hardly a secret, and occurs in many words. */
-const MIN_SECRET_LENGTH = 8
+const MIN_SECRET_LENGTH = 6
+/** The first part of a secret is masked at the end of a text if it has at least this many characters. */
+const MIN_SECRET_START = 4
+/**
+ * Matches a URL after its scheme, up to white space. File URLs do not match: in a stack trace, an `@` in a file URL belongs to the
+ * name of a package.
+ */
+const AFTER_SCHEME = /(?<!file:\/?)\/\/\S+/g
+const MASK = '***'
 
 /** Writes invisible and control characters as escapes, such as `\u001b`. */
 export function escapeHidden(text: string): string {
@@ -21,22 +23,19 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units to read to show `length`: a secret that begins in the shown part may end after it. */
-export function readLength(length: number, secrets: readonly string[] = []): number {
-  return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
-}
-
 /**
- * Returns the first `length` UTF-16 code units of a text, and masks `secrets`, tokens, encoded tokens, and credentials in URLs.
- * Masking may also decode or remove escapes in the rest of the text. Use this function only for text that becomes JSON, because
- * control characters stay. The time is linear in `length`.
+ * Returns the first `length` UTF-16 code units of a text. Masks `secrets`, tokens, and the credentials in URLs, but only as they
+ * stand: an encoded secret is not found. Use this function only for text that becomes JSON, because control characters stay.
+ * The time is linear in `length`.
  */
 export function withoutSecrets(text: string, length: number, secrets: readonly string[] = []): string {
-  const read = readLength(length, secrets)
-  const safe = masked(text.slice(0, read), secrets)
-  if (text.length <= read) return shorten(safe, length)
-  // The cut may leave half a secret at the end of `safe`, and masking may shorten `safe`. Drop its last `read - length` units.
-  return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
+  const isCut = text.length > length
+  const known = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+  const whole = known.reduce((safe, secret) => safe.replaceAll(secret, MASK), text.slice(0, length))
+  // Mask tokens after secrets: if a secret follows a token, `TOKEN` may match half of the secret, and the other half would stay.
+  const safe = (isCut ? withoutSecretStart(whole, known) : whole).replace(TOKEN, `pet_${MASK}`)
+  if (!isCut) return withoutPasswords(safe, false)
+  return `${withoutPasswords(safe.replace(TOKEN_START, `pet_${MASK}`), true)}…`.toWellFormed()
 }
 
 /** Returns a text as {@link withoutSecrets} does, on one line: line breaks and other control characters become escapes. */
@@ -46,51 +45,30 @@ export function readableText(text: string, length: number, secrets?: readonly st
 
 /** Returns a text as {@link readableText} does, but keeps line breaks and tabs. */
 export function readableLines(text: string, length: number, secrets?: readonly string[]): string {
-  const lines = withoutSecrets(text, length, secrets).toWellFormed().split(/\r?\n/)
+  const lines = withoutSecrets(text, length, secrets).toWellFormed().replaceAll('\r\n', '\n').split('\n')
   const readable = lines.map((line) => line.split('\t').map(escapeHidden).join('\t'))
   return shorten(readable.join('\n'), length)
 }
 
-function masked(text: string, secrets: readonly string[]): string {
-  const withoutAll = (text: string, secrets: readonly string[]) =>
-    secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
-  // Mask secrets before decoding, too: in the text `%41abc…` with the secret `1abc…`, decoding `%41` would change the secret.
-  const known = withoutAll(text, secrets)
-  const plain = decoded(known)
-  // Mask tokens last: if a secret follows a token, `TOKEN` may match half of the secret, and the other half would stay.
-  const safe = withoutAll(plain, secrets.map(decoded)).replace(TOKEN, 'pet_***')
-  return withoutPasswords(safe === plain ? known : safe)
+/** Masks the first part of a secret at the end of a text that has been cut. */
+function withoutSecretStart(text: string, secrets: readonly string[]): string {
+  for (const secret of secrets)
+    for (let length = secret.length - 1; length >= MIN_SECRET_START; length--)
+      if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length) + MASK
+  return text
 }
 
 /**
- * Decodes escapes (`%2541` becomes `A`) and removes backslashes. Escapes of spaces and control characters are removed too:
- * otherwise, a token with such an escape inside would not be found and masked.
+ * Masks user names and passwords in URLs: the text between `//` and the last `@` before white space, whatever quotation marks it
+ * contains. If the text has been cut in the middle of a URL, a password may end after the cut, so its first part is masked too.
  */
-function decoded(text: string): string {
-  let plain = text
-  for (let i = 0; i < MAX_ESCAPINGS; i++)
-    plain = plain.replace(ESCAPE, (whole, hex?: string, shortHex?: string, decimal?: string) => {
-      if (whole === '&amp;') return '&'
-      const code = decimal === undefined ? Number.parseInt(hex ?? shortHex ?? '', 16) : Number(decimal)
-      return code > 32 && code < 127 ? String.fromCharCode(code) : ''
-    })
-  return plain.replaceAll('\\', '')
-}
-
-/** Masks the credentials before the `@` of a URL, with or without scheme. */
-function withoutPasswords(text: string): string {
-  if (!text.includes('@')) return text
-  return text.replace(/[^\s'"]+/g, (word) => {
-    // Do not mask file URLs, such as those in stack traces: `@` belongs to the name of a package there, not to a password.
-    const start = word.search(/(?<!file):\/\//)
-    const end = word.lastIndexOf('@')
-    const known = start !== -1 && start < end ? `${word.slice(0, start + 3)}***${word.slice(end)}` : word
-    return known.split('/').map(withoutPassword).join('/')
+function withoutPasswords(text: string, isCut: boolean): string {
+  return text.replace(AFTER_SCHEME, (url: string, offset: number) => {
+    const isHalf = isCut && offset + url.length === text.length
+    const end = isHalf ? url.length : url.lastIndexOf('@')
+    if (end === -1) return url
+    const [authority = ''] = url.slice(2).split('/', 1)
+    const isSecret = authority.includes('@') || url.slice(0, end).includes(':')
+    return isSecret ? `//${MASK}${url.slice(end)}` : url
   })
-}
-
-function withoutPassword(segment: string): string {
-  const end = segment.lastIndexOf('@')
-  const colon = segment.indexOf(':', 1)
-  return colon !== -1 && colon + 1 < end ? `***${segment.slice(end)}` : segment
 }

@@ -12,6 +12,6 @@ export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalTh
       return undefined
     })
     // The global `fetch` sets `url` without the fragment; `new Response` leaves it empty.
-    return Object.defineProperty(toResponse(handled), 'url', { value: request.url.replace(/#.*$/, '') })
+    return Object.defineProperty(toResponse(handled), 'url', { value: request.url.split('#', 1)[0] })
   }
 }

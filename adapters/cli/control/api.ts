@@ -10,7 +10,7 @@ import { shorten } from '../../../src/support/describe-value.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
-import { type Operation, operations } from './operations.ts'
+import { idIn, type Operation, operations } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
 
 /** The largest request body, in bytes. Ten thousand animals fit into it. */
@@ -29,10 +29,19 @@ function failureResponse(error: unknown): ApiResponse {
   const { code, message, status = 500 } = known
   if (code !== 'invalid_option') return jsonResponse(status, JSON.stringify({ code, message, status }))
   // The options come from the request body, so an invalid option is reported as an invalid body.
-  const text = message
-    .replace(/^option (\S+): e/, 'The body is not valid: $1: e')
-    .replace(/\(to add a plan, .*? to the back end\)/, '(to add a plan, start petstore serve with --plan-limits)')
-  return errorResponse('invalid_body', [], text)
+  return errorResponse(
+    'invalid_body',
+    [],
+    withFlag(message).replace(/^option (\S+): e/, 'The body is not valid: $1: e'),
+  )
+}
+
+/** Replaces the advice to add a plan to the back end by one that names the flag of the command. */
+function withFlag(message: string): string {
+  const [before = '', advice] = message.split('(to add a plan, ', 2)
+  if (advice === undefined) return message
+  const [, after = ''] = advice.split(' to the back end)', 2)
+  return `${before}(to add a plan, start petstore serve with --plan-limits)${after}`
 }
 
 async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
@@ -48,7 +57,7 @@ async function respond(double: TestDouble, request: ApiRequest, secret: string):
   const path = pathOf(target)
   if (path === '/openapi.json' && request.method === 'GET')
     return jsonResponse(200, JSON.stringify(controlDocument(`http://${request.header('host')}/${secret}`)))
-  const found = operations.filter(({ pattern }) => pattern.test(path))
+  const found = operations.filter((one) => idIn(path, one.path) !== undefined)
   const allow = found.map(({ method }) => method).join(', ')
   const operation = found.find(({ method }) => method === request.method)
   if (operation) return carryOut(operation, double, request, target)
@@ -63,7 +72,7 @@ async function carryOut(operation: Operation, double: TestDouble, request: ApiRe
   const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
   const exactBody = operation.body && readJson(bytes)
   const body = operation.body && checked(operation.body, JSON.parse(new TextDecoder().decode(bytes)), 'invalid_body')
-  const id = operation.pattern.exec(path)?.[1] ?? ''
+  const id = idIn(path, operation.path) ?? ''
   const result = await operation.run(double, { body, exactBody, query, id })
   const { status, body: hasBody } = operation.response
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }

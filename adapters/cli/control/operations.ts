@@ -29,8 +29,15 @@ export type Operation = ReturnType<typeof operation>
 
 function operation<Body = unknown, Query = unknown>(route: string, description: Description<Body, Query>) {
   const [method = '', path = ''] = route.split(' ')
-  const pattern = new RegExp(`^${path.replace('{id}', '([\\w-]+)')}$`)
-  return { method, path, pattern, ...(description as Description<unknown, unknown>) }
+  return { method, path, ...(description as Description<unknown, unknown>) }
+}
+
+/** Returns the id in a path that matches a template such as `/keys/{id}`; an empty text if the template has no id. */
+export function idIn(path: string, template: string): string | undefined {
+  const [before = '', after] = template.split('{id}')
+  if (after === undefined) return path === template ? '' : undefined
+  const id = path.slice(before.length, path.length - after.length)
+  return path === before + id + after && /^[\w-]+$/.test(id) ? id : undefined
 }
 
 const SHOWN = ['accept', 'authorization', 'content-type', 'idempotency-key', 'origin', 'user-agent', 'x-forwarded-for']

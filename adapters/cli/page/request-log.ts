@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
-import { readableLines, readableText, readLength } from '../../../src/support/readable-text.ts'
+import { readableLines, readableText } from '../../../src/support/readable-text.ts'
 import { withBodyCopy } from '../../../src/testing/journal.ts'
 
 /** A request to the API and its response, without tokens. */
@@ -30,7 +30,7 @@ export interface LoggedRequest {
 }
 
 export interface LoggedStore extends PetStore {
-  /** Returns the requests with a greater id, the oldest first. Everything that looks like a token is masked. */
+  /** Returns the requests with a greater id, the oldest first. Tokens are masked as they stand. */
   requestsAfter(id: number): readonly LoggedRequest[]
 }
 
@@ -92,13 +92,14 @@ export function logRequests(
     const secrets = token === undefined || token.length > MAX_TOKEN ? fixedTokens : [...fixedTokens, token]
     let isCut = false
     const kept = (text: string, longest: number) => {
-      if (text.length > longest) isCut = true
-      const read = readLength(longest, secrets)
-      // Copies the slice: V8 would keep the whole text in memory for a plain slice.
-      return text.length > read ? Buffer.from(text.slice(0, read + 1)).toString() : text
+      if (text.length <= longest) return text
+      isCut = true
+      // Keeps one unit more than is shown, so that masking knows of the cut. Copies the slice: V8 would keep the whole text in
+      // memory for a plain slice.
+      return Buffer.from(text.slice(0, longest + 1)).toString()
     }
     // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough for the text that is kept.
-    const body = new TextDecoder().decode(received.subarray(0, 3 * readLength(MAX_BODY, secrets)))
+    const body = new TextDecoder().decode(received.subarray(0, 3 * (MAX_BODY + 1)))
     const entry = {
       id: ++id,
       time,
@@ -117,7 +118,7 @@ export function logRequests(
     remember({ ...entry, isCut }, secrets)
     return response
   }
-  // Tokens are masked only now, because masking is slow and only few requests are shown.
+  // Secrets are masked only now, because only few requests are shown.
   const requestsAfter = (last: number) => log.filter(({ entry }) => entry.id > last).map(readable)
   return { ...petStore, handle, requestsAfter }
 }

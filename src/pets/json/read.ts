@@ -3,6 +3,7 @@ import { PetStoreError } from '../../errors.ts'
 import { isInt64 } from '../../model.ts'
 import { JsonNumber } from '../../support/json-number.ts'
 import { readableText } from '../../support/readable-text.ts'
+import { trimEndOf } from '../../support/trim-end.ts'
 
 const MAX_DEPTH = 256
 const MAX_REASON = 200
@@ -111,16 +112,10 @@ const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 function readNumber(text: string): bigint | JsonNumber {
   const [, sign, whole, fraction = '', exponent = ''] = NUMBER.exec(text) as unknown as NumberParts
   const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = trimZeros(digits)
+  const significant = trimEndOf(digits, '0')
   if (significant === '') return 0n
   const zeros = Number(exponent) - fraction.length + digits.length - significant.length
   if (zeros < 0 || significant.length + zeros > 19) return new JsonNumber(text)
   const value = BigInt(sign + significant + '0'.repeat(zeros))
   return isInt64(value) ? value : new JsonNumber(text)
-}
-
-function trimZeros(digits: string): string {
-  let end = digits.length
-  while (digits.charCodeAt(end - 1) === 0x30) end--
-  return digits.slice(0, end)
 }

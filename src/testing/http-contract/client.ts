@@ -5,6 +5,7 @@ import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
 import { innermostMessage } from '../../support/describe-value.ts'
 import { sleep, systemClock } from '../../support/time.ts'
+import { trimEndOf } from '../../support/trim-end.ts'
 
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions {
@@ -57,7 +58,7 @@ export function contractClient(
   { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractOptions,
   onWait: (seconds: number) => void = () => {},
 ) {
-  const root = baseUrl.replace(/\/+$/, '')
+  const root = trimEndOf(baseUrl, '/')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
   /** Set if the suite cannot wait until the limit of the key or address is reset. `send` then throws, to avoid a ban. */

@@ -19,7 +19,7 @@ function cpuOf(pid: number): number {
 
 onLinux.each([
   ['text', 'a:@/'],
-  ['text', '%25'],
+  ['text', '\\'],
   ['json', 'pet_'],
 ] as const)('--log %s: a path of 15 KB of %s costs little more than on a bare server', async (format, unit) => {
   const { address, child } = await startPetstore('--log', format)

@@ -1,0 +1,6 @@
+/** Removes all `character`s from the end of a text. A pattern such as `/0+$/` would take quadratic time for hostile texts. */
+export function trimEndOf(text: string, character: string): string {
+  let end = text.length
+  while (text[end - 1] === character) end--
+  return text.slice(0, end)
+}
