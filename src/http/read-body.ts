@@ -1,8 +1,8 @@
 import { PetStoreError } from '../errors.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** How many bytes of a body are read and discarded if the body is too large. */
-const MAX_DISCARDED = 4_000_000
+/** How many bytes of a body are discarded at most. The limit is for a stream in memory that never ends and would block the process. */
+const MAX_DISCARDED = 1_000_000_000
 
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
@@ -82,7 +82,10 @@ export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: Abort
   })
 }
 
-/** Discards the rest of a body. On some servers, an unread body would block the next request on the same connection. */
+/**
+ * Discards the rest of a body. On some servers, an unread body would block the next request on the same connection. The stream is
+ * never cancelled: with srvx (h3 2, Nitro 3), Next.js and Astro, the connection would then hang, and h3 1.15 would end the process.
+ */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {
     for (let left = MAX_DISCARDED; left > 0; ) {
@@ -91,7 +94,6 @@ export async function readAndDiscard(reader: BodyReader): Promise<void> {
       // Count each chunk as 1,000 bytes more, because many small chunks take time too.
       left -= value.byteLength + 1_000
     }
-    await reader.cancel()
   } catch {
     // The client has disconnected.
   }

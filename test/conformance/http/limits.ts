@@ -124,6 +124,7 @@ export const limitTable: readonly Limit[] = [
     hosts: ['workerd', 'workerd with D1'],
     rows: [
       'keeps the connection after a rejected upload of 400 KB',
+      'keeps the connection after a rejected chunked upload of 6 MB',
       'keeps the connection after an upload to an unknown path',
     ],
     shows: /the connection ended|ECONNRESET|EPIPE/,

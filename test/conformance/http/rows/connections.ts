@@ -83,6 +83,14 @@ export const connections: Rows = {
     }
     await expectToLive(connection)
   },
+  'keeps the connection after a rejected chunked upload of 6 MB': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('POST', '/small/v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked'))
+    for (let i = 0; i < 60; i++) connection.write(`186a0\r\n${'x'.repeat(100_000)}\r\n`)
+    connection.write('0\r\n\r\n')
+    assert.equal((await connection.response()).status, 413)
+    await expectToLive(connection)
+  },
   'keeps the connection after an upload to an unknown path': async ({ wire }) => {
     const connection = wire()
     connection.write(head('POST', '/v1/nothing', 'Content-Length: 400000') + 'x'.repeat(400_000))
