@@ -43,6 +43,7 @@ export interface FastifyScope {
     method: string[]
     url: string
     exposeHeadRoute: boolean
+    schema: { readonly hide: boolean }
     onRequest: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
     handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown
   }): unknown
@@ -83,8 +84,10 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
+  // Otherwise, @fastify/swagger would add an operation for each method of a wildcard route to the host's own document.
+  const schema = { hide: true }
   for (const path of paths)
-    scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })
+    scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, schema, onRequest, handler })
 }
 
 /** The prefix may contain parameters, such as `/:shop`, so its segments are counted and not compared. */

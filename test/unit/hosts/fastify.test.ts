@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
+import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
@@ -243,4 +244,15 @@ test('two registered stores share no animals and no keys', async () => {
   await server.inject({ method: 'POST', url: '/first/v1/pets', headers: bearer(first), payload: animal })
   expect((await server.inject({ url: '/second/v1/pets', headers: bearer(second) })).json()).toEqual([])
   expect((await server.inject({ url: '/second/v1/pets', headers: bearer(first) })).statusCode).toBe(401)
+})
+
+test("the document of @fastify/swagger has only the host's own operations", async () => {
+  const server = Fastify()
+  onTestFinished(() => server.close())
+  await server.register(swagger)
+  server.register(petStorePlugin, { petStore: await createTestPetStore() })
+  server.register(petStorePlugin, { petStore: await createTestPetStore({ basePath: '/' }), prefix: '/shop' })
+  server.get('/own', () => 'own')
+  await server.ready()
+  expect(Object.keys(server.swagger().paths ?? {})).toEqual(['/own'])
 })
