@@ -9,7 +9,7 @@ for (const { petStore, options } of [...mounts, { petStore: whole }]) {
   const handler = toBunHandler(petStore, options)
   // In Elysia, `/v1/*` does not match `/v1`.
   for (const path of [petStore.basePath, `${petStore.basePath}/*`])
-    app.all(path, ({ request, server }) => handler(request, server), { parse: 'none' })
+    app.all(path, ({ request, server }) => handler(request, server), { parse: () => 1 })
 }
 app.get('/after', () => ownRoute('/after'))
 app.all('/*', () => new Response('not ours', { status: 404 }))

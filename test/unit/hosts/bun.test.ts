@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { createPetStore } from '../../../src/index.ts'
@@ -62,4 +63,15 @@ test('a request has no client address if requestIP throws', async () => {
   }
   expect((await handler(new Request('http://localhost/v1/pets'), { requestIP })).status).toBe(401)
   expect(seen).toEqual([undefined])
+})
+
+test.each([true, false])('the line for Elysia in docs/mounting.md reads a body with aot: %s', async (aot) => {
+  const { token, ...petStore } = await createTestPetStore()
+  const handler = toBunHandler(petStore)
+  // `server` is null, because `handle` starts none.
+  const app = new Elysia({ aot }).all('/v1/*', ({ request }) => handler(request, null), { parse: () => 1 })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = '{"name":"Rex","categoryId":1}'
+  const response = await app.handle(new Request('http://localhost/v1/pets', { method: 'POST', headers, body }))
+  expect(response.status).toBe(201)
 })

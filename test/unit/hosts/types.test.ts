@@ -37,7 +37,7 @@ test('the handlers compile and work in Hono, h3 and Elysia', async () => {
   hono.all('/v1/*', (c) => handler(c.req.raw, 'incoming' in Object(c.env) ? getConnInfo(c).remote.address : null))
   const h3 = new H3().all('/v1/**', (event) => handler(event.req, getRequestIP(event)))
   const toBun = toBunHandler(petStore)
-  const elysia = new Elysia().all('/v1/*', ({ request, server }) => toBun(request, server), { parse: 'none' })
+  const elysia = new Elysia().all('/v1/*', ({ request, server }) => toBun(request, server), { parse: () => 1 })
   const request = () => new Request('http://localhost/v1/pets')
   const responses = [await hono.request('/v1/pets'), await h3.request('/v1/pets'), await elysia.handle(request())]
   expect(responses.map(({ status }) => status)).toEqual([401, 401, 401])
