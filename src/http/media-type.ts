@@ -7,8 +7,7 @@ const JSON_TYPE = 'application/json'
 /** Returns a 415 unless a body is JSON in UTF-8 without compression (RFC 9110, sections 8.3, 8.4 and 15.5.16). */
 export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
   const type = request.header('content-type')
-  const isJson = type !== undefined && type.length <= MAX_LENGTH && JSON_IN_UTF8.test(type)
-  if (!isJson) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
+  if (type === undefined || !isJsonInUtf8(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
   const coding = request.header('content-encoding')
   if (!coding || coding.toLowerCase() === 'identity') return undefined
   return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
@@ -16,8 +15,28 @@ export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse
 
 /** The longest `Content-Type` that is accepted, in characters. */
 const MAX_LENGTH = 256
-/** Matches JSON in UTF-8. Empty parameters are allowed, and `;` may have spaces and tabs around it (RFC 9110, section 5.6.6). */
-const JSON_IN_UTF8 = /^[ \t]*application\/json(?:[ \t]*;(?:[ \t]*charset=(?:utf-8|"utf-8"))?)*[ \t]*$/i
+
+/** Matches one parameter, which may be empty: `; charset="utf-8"` (RFC 9110, section 5.6.6). Its name and value are captured. */
+const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))?/gy
+
+/**
+ * Ignores parameters other than `charset`: recipients ignore parameters that they do not know (RFC 2045, section 1), and JSON has
+ * none (RFC 8259, section 11). A `charset` other than UTF-8 is no such parameter, since the text would be read wrongly.
+ */
+function isJsonInUtf8(contentType: string): boolean {
+  if (contentType.length > MAX_LENGTH) return false
+  const text = contentType.trim()
+  if (text.slice(0, JSON_TYPE.length).toLowerCase() !== JSON_TYPE) return false
+  const rest = text.slice(JSON_TYPE.length)
+  const parameters = [...rest.matchAll(PARAMETER)]
+  const isValid = parameters.map(([whole]) => whole).join('') === rest
+  return isValid && parameters.every(([, name, value]) => name?.toLowerCase() !== 'charset' || isUtf8(value as string))
+}
+
+function isUtf8(charset: string): boolean {
+  const name = charset.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
+  return name.toLowerCase() === 'utf-8'
+}
 
 function unsupported(accepted: readonly string[], expected: string, received: string | undefined): OwnResponse {
   const reason = `expected ${expected}, got ${describeValue(received)}`
