@@ -104,13 +104,14 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
   bodyLimit: positiveIntegerRule,
   timeout: timeoutRule,
   cors: {
-    expected: 'true, false or { origins, headers, maxAge }',
+    expected: 'true, false or { origins, credentials, headers, maxAge }',
     check: (value) => typeof value === 'boolean' || isObject(value),
     members: {
       origins: {
         expected: '"*" or a list of origins such as "https://shop.example", in lower case and without a trailing slash',
         check: (value) => value === '*' || (Array.isArray(value) && value.every(isOrigin)),
       },
+      credentials: oneOf(true, false),
       headers: {
         expected: 'a list of header names such as "traceparent"',
         check: (value) => Array.isArray(value) && value.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(name))),

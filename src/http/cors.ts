@@ -1,3 +1,4 @@
+import { invalidOption } from '../support/option-rules.ts'
 import type { ApiRequest } from './request.ts'
 import type { OwnResponse } from './response.ts'
 import type { Route } from './routes.ts'
@@ -6,6 +7,12 @@ import type { Route } from './routes.ts'
 export interface CorsOptions {
   /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
   readonly origins?: '*' | readonly string[] | undefined
+  /**
+   * Whether pages of these origins may send requests with cookies (`credentials: 'include'`). Needed only if middleware of the host
+   * turns a cookie into an API key. Needs a list of origins, because browsers reject `*` together with credentials.
+   * @default false
+   */
+  readonly credentials?: boolean | undefined
   /** The request headers that web pages may send, such as `traceparent`, in addition to those of the API. @default [] */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
@@ -17,8 +24,10 @@ type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 export function corsRules(cors: boolean | CorsOptions) {
   if (cors === false) return false
   // If `cors` is `true`, it has no members, so each member gets its default.
-  const { origins = '*', headers = [], maxAge = 600 } = cors as CorsOptions
-  return { origins, headers, maxAge }
+  const { origins = '*', credentials = false, headers = [], maxAge = 600 } = cors as CorsOptions
+  if (credentials && origins === '*')
+    throw invalidOption('cors.origins', 'a list of origins, because credentials is true', origins)
+  return { origins, credentials, headers, maxAge }
 }
 
 const EXPOSED_HEADERS =
@@ -46,10 +55,11 @@ export function preflightResponse({ headers, maxAge }: CorsRules, route: Route):
   return { status: 204, headers: Object.entries(values).flat(), body: '' }
 }
 
-export function addCorsHeaders(headers: string[], { origins }: CorsRules, request: ApiRequest): void {
+export function addCorsHeaders(headers: string[], { origins, credentials }: CorsRules, request: ApiRequest): void {
   const sent = request.header('origin')
   const allowed = origins === '*' ? '*' : origins.find((origin) => origin === sent)
   if (origins !== '*') headers.push('Vary', 'Origin')
   if (allowed === undefined) return
   headers.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', EXPOSED_HEADERS)
+  if (credentials) headers.push('Access-Control-Allow-Credentials', 'true')
 }

@@ -51,7 +51,7 @@ interface Entry {
 
 /**
  * Returns a key store with a cache. Concurrent requests with the same token share one look-up. A change through the returned
- * store takes effect at once. A change by another process takes effect after at most `ttl`, or after `forget`.
+ * store takes effect at once. Any other change, such as by another process, takes effect after at most `ttl`, or after `forget`.
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts

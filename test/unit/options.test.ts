@@ -60,6 +60,9 @@ const nonsense: [string, unknown][] = [
   ['cors.origins', { origins: ['https://u@a.example'] }],
   ['cors.origins', { origins: [undefined] }],
   ['cors.maxAge', { maxAge: -1 }],
+  ['cors.credentials', { origins: ['https://a.example'], credentials: 'include' }],
+  ['cors.origins', { credentials: true }],
+  ['cors.origins', { origins: '*', credentials: true }],
   ['cors.origin', { origin: ['https://a.example'] }],
   ['ban.afterRefusal', { afterRefusal: 3 }],
   ['ban.afterRefusal', { seconds: 5, afterRefusal: 3 }],
@@ -171,7 +174,7 @@ test('rejects a promise in place of options', () => {
   expect(() => createPetStore({ keyStore })).toThrow('option keyStore: expected an object with find, got a promise')
   const cors = Promise.resolve({ maxAge: 60 }) as never
   expect(() => createPetStore({ cors })).toThrow(
-    'option cors: expected true, false or { origins, headers, maxAge }, got a promise',
+    'option cors: expected true, false or { origins, credentials, headers, maxAge }, got a promise',
   )
 })
 

@@ -300,6 +300,24 @@ describe('CORS', () => {
     expect(other.headers.get('vary')).toBe('Origin')
   })
 
+  test('with cors.credentials, listed origins may send cookies', async () => {
+    const { send } = await startApi({ cors: { origins: ['https://shop.example'], credentials: true } })
+    const sent = (origin: string) => [preflight(origin), { headers: { origin } }]
+    for (const init of sent('https://shop.example')) {
+      const { headers } = await send('/v1/pets', init)
+      expect(headers.get('access-control-allow-credentials')).toBe('true')
+      expect(headers.get('access-control-allow-origin')).toBe('https://shop.example')
+    }
+    for (const init of sent('https://other.example'))
+      expect((await send('/v1/pets', init)).headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  test('without cors.credentials, no origin may send cookies', async () => {
+    const { send } = await startApi({ cors: { origins: ['https://shop.example'] } })
+    const { headers } = await send('/v1/pets', preflight('https://shop.example'))
+    expect(headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
   test('a response has no CORS header without the option', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets', preflight('https://shop.example'))).status).toBe(401)
