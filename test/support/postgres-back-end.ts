@@ -2,6 +2,7 @@ import { Pool, type PoolConfig } from 'pg'
 import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import type { Clock } from '../../src/index.ts'
 import type { Opened } from '../../src/testing/index.ts'
+import { until } from './until.ts'
 
 /** Opens a pool with an error listener. Without this listener, losing an idle connection would end the process. */
 export function openPool(connectionString: string, config: PoolConfig = {}): Pool {
@@ -10,28 +11,35 @@ export function openPool(connectionString: string, config: PoolConfig = {}): Poo
   return pool
 }
 
-/** Returns the back end of a process. Until `release` is called, the back end sends no statement that contains `SAVE`. */
-export function slowProcess(pool: Pool, clock?: Clock) {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  let arrive = () => {}
-  const written = new Promise<void>((resolve) => {
-    arrive = resolve
-  })
-  const query: PostgresClient['query'] = async (text, values) => {
-    if (text.includes(SAVE)) {
-      arrive()
-      await released
-    }
-    return pool.query(text, values)
+/**
+ * Makes each transaction that adds an animal with this name wait just before its commit, until `release` is called. `isHeld`
+ * resolves when one waits.
+ */
+export async function holdCommits(pool: Pool, name: string) {
+  const gate = await pool.connect()
+  await gate.query(`CREATE OR REPLACE FUNCTION petstore.wait_at_gate() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END'`)
+  await gate.query(`CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON petstore.pets DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (new.name = '${name}') EXECUTE FUNCTION petstore.wait_at_gate()`)
+  await gate.query('SELECT pg_advisory_lock(42)')
+  return {
+    isHeld: () =>
+      until(
+        async () =>
+          (await pool.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rows.length > 0,
+      ),
+    async release() {
+      await gate.query('SELECT pg_advisory_unlock(42)')
+      gate.release()
+    },
   }
-  return { ...postgres({ query }, { clock }), written, release }
 }
 
-/** The statement that waits for the disk contains this text. */
-export const SAVE = '"petstore".save('
+/** Resolves when `count` statements wait for a row or a table that another transaction has locked. */
+export function waitForLocks(pool: Pool, count = 1): Promise<void> {
+  const text = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event <> 'advisory'"
+  return until(async () => (await pool.query(text)).rows.length >= count)
+}
 
 type Ports = Omit<PostgresBackEnd, 'migrate'>
 
@@ -42,7 +50,7 @@ export function emptied(client: PostgresClient) {
     const backEnd = postgres(client, { clock })
     migrated ??= backEnd.migrate()
     await migrated
-    await client.query('TRUNCATE petstore.pets, petstore.keys, petstore.quota, petstore.anonymous')
+    await client.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota, petstore.anonymous')
     return {
       as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
         port: backEnd[name],

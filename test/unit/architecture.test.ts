@@ -135,7 +135,7 @@ describe('the folders', () => {
   })
 })
 
-test.each(['architecture', 'durability', 'recipes', 'interface'])('docs/%s.md names only existing files', (name) => {
+test.each(['architecture', 'back-ends', 'recipes', 'interface'])('docs/%s.md names only existing files', (name) => {
   const folders = ['src', 'adapters', 'test', 'docs']
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(folder, file)}`),

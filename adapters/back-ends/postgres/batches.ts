@@ -2,6 +2,7 @@ import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/time.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
+import { meaningOf, sqlStateOf } from './errors.ts'
 
 /**
  * Which calls to reject after a failed statement. `call`: only calls whose values the database rejected; the others are repeated.
@@ -19,8 +20,6 @@ export interface BatchOptions<Input, Output> {
   /** The largest sum of the sizes of the calls in a statement. A single call may be larger. @default no limit */
   readonly maxSize?: number
   sizeOf?(input: Input): number
-  /** The largest number of statements that run at the same time. @default 1 */
-  readonly concurrency?: number
 }
 
 interface Call<Input, Output> {
@@ -31,24 +30,27 @@ interface Call<Input, Output> {
   readonly reject: (error: unknown) => void
 }
 
+/** Enough to find one rejected value among 4,000 calls. If more values are wrong, some calls get 503 and are not tried. */
+const MOST_REPEATS = 24
+
 /**
- * Returns a function whose calls share statements: the calls of one turn of the event loop, and the calls that arrive while
- * `concurrency` statements run. So any number of calls needs only `concurrency` connections, and a call waits for about two
- * statements: a running one and its own.
+ * Returns a function whose calls share statements: the calls of one turn of the event loop, and the calls that arrive while a
+ * statement runs. So any number of calls needs only one connection, and a call waits for about two statements: a running one and
+ * its own.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
 ): (input: Input, context?: CallContext) => Promise<Output> {
-  const { send, reachOf, timeout, maxSize = Infinity, sizeOf = () => 1, concurrency = 1 } = options
+  const { send, reachOf, timeout, maxSize = Infinity, sizeOf = () => 1 } = options
   const waiting: Call<Input, Output>[] = []
-  let running = 0
+  let isRunning = false
 
   async function sendWaiting(): Promise<void> {
-    running++
+    isRunning = true
     await new Promise<void>(atEndOfTurn)
-    await carryOut(takeBatch())
-    while (waiting.length > 0) await carryOut(takeBatch().filter(isWanted))
-    running--
+    await carryOut(takeBatch(), { left: MOST_REPEATS })
+    while (waiting.length > 0) await carryOut(takeBatch().filter(isWanted), { left: MOST_REPEATS })
+    isRunning = false
   }
 
   function takeBatch(): Call<Input, Output>[] {
@@ -60,7 +62,7 @@ export function inBatches<Input, Output>(
     return waiting.splice(0, end === -1 ? waiting.length : end)
   }
 
-  async function carryOut(calls: readonly Call<Input, Output>[]): Promise<void> {
+  async function carryOut(calls: readonly Call<Input, Output>[], repeats: { left: number }): Promise<void> {
     if (calls.length === 0) return
     const onTimeout = () => unavailable(new Error(`a statement did not return within ${timeout} ms`))
     try {
@@ -68,13 +70,23 @@ export function inBatches<Input, Output>(
       for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Output)
     } catch (error) {
       const reach = reachOf(error)
-      if (reach === 'call' && calls.length > 1) {
-        const half = calls.length >> 1
-        for (const part of [calls.slice(0, half), calls.slice(half)]) await carryOut(part.filter(isWanted))
-        return
-      }
+      if (reach === 'call' && calls.length > 1) return carryOutHalves(calls, error, repeats)
       const failed = reach === 'waiting' ? [...calls, ...waiting.splice(0)] : calls
       for (const { reject } of failed) reject(error)
+    }
+  }
+
+  /** Finds the call with the rejected value. Without a limit, as many statements as calls could be sent. */
+  async function carryOutHalves(
+    calls: readonly Call<Input, Output>[],
+    error: unknown,
+    repeats: { left: number },
+  ): Promise<void> {
+    const half = calls.length >> 1
+    for (const part of [calls.slice(0, half), calls.slice(half)]) {
+      repeats.left -= 1
+      if (repeats.left >= 0) await carryOut(part.filter(isWanted), repeats)
+      else for (const { reject } of part) reject(unavailable(error))
     }
   }
 
@@ -82,7 +94,7 @@ export function inBatches<Input, Output>(
     new Promise((resolve, reject) => {
       // `sizeOf` throws for a value of a wrong type. Inside the promise, the error rejects only this call.
       waiting.push({ input, size: sizeOf(input), context, resolve, reject })
-      if (running < concurrency) void sendWaiting()
+      if (!isRunning) void sendWaiting()
     })
 }
 
@@ -96,21 +108,21 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
   return !signal?.aborted
 }
 
-/** How long a statement may take, not counting its wait for locks, in milliseconds. */
-const WORKING_TIME = 4_000
+/**
+ * How long a statement may take besides its wait for a row, in milliseconds. PostgreSQL itself ends a wait for a row after
+ * `lockTimeout`, but it waits for a locked table before it reads that limit.
+ */
+const WORKING_TIME = 2_000
 
 export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {
   return { timeout: lockTimeout + WORKING_TIME, reachOf }
 }
 
-/** SQLSTATE codes for a rejected value: data exceptions, constraints, program limits, and `RAISE` in an application's trigger. */
-const REFUSED = /^(?:22...|23...|54...|P0001)$/
 /** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
 function reachOf(error: unknown): Reach {
-  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown }
-  if (REFUSED.test(String(code))) return 'call'
-  const { code: state, message } = Object(cause) as { code?: unknown; message?: unknown }
-  return TIMED_OUT.test(String(state)) || TIMED_OUT.test(String(message)) ? 'waiting' : 'statement'
+  if (meaningOf(error) === 'refused') return 'call'
+  const { cause } = Object(error) as { cause?: { message?: unknown } }
+  return TIMED_OUT.test(sqlStateOf(cause) ?? String(cause?.message)) ? 'waiting' : 'statement'
 }

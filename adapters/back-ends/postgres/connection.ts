@@ -1,6 +1,9 @@
+import { PetStoreError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/index.ts'
+import { describeValue } from '../../../src/support/describe-value.ts'
 import { invalidOption, withMethods } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
+import { meaningOf } from './errors.ts'
 
 /** The part of a PostgreSQL client that this package uses. Clients of `pg` and PGlite have it. */
 export interface PostgresClient {
@@ -15,7 +18,7 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 
 /** The values that the storage and the quota store share. */
 export interface PostgresContext {
-  readonly connection: Connection
+  readonly query: Query
   /** The quoted name of the schema. */
   readonly schema: string
   readonly clock: Clock | undefined
@@ -23,45 +26,36 @@ export interface PostgresContext {
   readonly report: (error: unknown) => void
 }
 
-export interface Connection {
-  readonly query: Query
-  /** Has no time limit. With `query_timeout`, pg would open a new connection while PostgreSQL still waits for the disk. */
-  readonly queryPatiently: Query
-}
-
-/** The longest time limit of pg, in milliseconds: 24 days. 0 would not remove the limit: pg would use the limit of the pool. */
-const NO_TIMEOUT = 2 ** 31 - 1
-
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
-export function connectionOf(client: PostgresClient): Connection {
+/** Returns a function that repeats statements after a conflict, and translates errors. */
+export function queryOf(client: PostgresClient): Query {
   if (!withMethods('query').check(client)) throw invalidOption('client', 'an object with query(text, values)', client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
-  return {
-    query: repeating(run),
-    // Only for pg: other clients might reject an object as the first argument. For them, their own time limit applies.
-    queryPatiently: repeating(
-      'processID' in client || 'totalCount' in client
-        ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)
-        : run,
-    ),
-  }
-}
-
-/** Returns a function that repeats statements after a conflict, and translates errors. */
-function repeating(run: PostgresClient['query']): Query {
   return async <Row>(text: string, values: PostgresValue[] = []) => {
     for (let tries = 1; ; tries++) {
       try {
-        const { rows } = await run(text, values)
-        return rows as readonly Row[]
+        return rowsOf<Row>(await run(text, values))
       } catch (error) {
-        if (tries < TRIES && CONFLICT.test(codeOf(error))) continue
-        throw isUnavailable(error) ? unavailable(error) : error
+        const meaning = meaningOf(error)
+        if (meaning === 'repeat' && tries < TRIES) continue
+        throw meaning === 'unavailable' || meaning === 'repeat' ? unavailable(error) : error
       }
     }
   }
+}
+
+/** Drivers such as postgres.js, `Bun.sql` and Neon's HTTP driver return the rows themselves. */
+function rowsOf<Row>(result: { readonly rows?: unknown } | null | undefined): readonly Row[] {
+  const rows = result?.rows
+  if (Array.isArray(rows)) return rows
+  throw new PetStoreError(
+    'invalid_option',
+    `option client: expected query(text, values) to return a promise of { rows }, got ${describeValue(result)}. ` +
+      'Wrap the driver: { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) } for postgres.js and Bun.sql, ' +
+      "{ query: async (text, values) => ({ rows: await sql.query(text, values) }) } for Neon's HTTP driver",
+  )
 }
 
 /** A `Client` of pg is a single connection, so a statement waits for the one before it. */
@@ -72,41 +66,4 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
     last = result.catch(() => {})
     return result
   }
-}
-
-/**
- * SQLSTATE codes for a serialization failure, a deadlock, or a schema or table that another process has just created. The failed
- * statement has changed nothing, so it is repeated.
- */
-const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
-
-/**
- * SQLSTATE codes that mean PostgreSQL is unavailable, and error codes of postgres.js and Bun:
- * - 08: the connection failed
- * - 53: insufficient resources, such as a full disk
- * - 57P0x, 57014: shutdown, start-up, or a cancelled statement
- * - 55P03: a lock timeout
- * - 25006: a read-only server after a failover
- * - 58030: an I/O error
- * - 40001, 40P01: conflicts that remain after all tries
- */
-const UNAVAILABLE =
-  /^(?:08...|53...|57P0[1235]|57014|55P03|25006|58030|40001|40P01|CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+)$/
-
-/** Messages of errors without a code, from pg, pg-pool and PGlite: the connection was lost, or no connection was free in time. */
-const DISCONNECTED =
-  /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
-
-/** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
-function isUnavailable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false
-  const { errors, message } = error as { errors?: unknown; message?: unknown }
-  // If a host name has several IP addresses, Node reports all failed connections in one error.
-  if (Array.isArray(errors) && errors.some(isUnavailable)) return true
-  return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(String(message))
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : ''
 }

@@ -5,11 +5,13 @@ import {
   clockRule,
   functionRule,
   type OptionRules,
+  oneOf,
   timeoutRule,
 } from '../../../src/support/option-rules.ts'
 import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
-import { connectionOf, type PostgresClient } from './connection.ts'
-import { migrate, quoteName, schemaRule } from './migrate.ts'
+import { type PostgresClient, queryOf } from './connection.ts'
+import { migrate } from './migrate.ts'
+import { quoteName, schemaRule } from './names.ts'
 import { postgresQuota } from './quota.ts'
 import { keyStatements } from './statements.ts'
 import { postgresStorage } from './storage.ts'
@@ -28,6 +30,12 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly lockTimeout?: number | undefined
   /**
+   * Whether processes add animals at the same time. This is faster if several processes meet slow commits, but animals no longer
+   * become visible in the order of their ids: a page may miss an animal that was being added while the page was read. A client
+   * that follows the list must then start again at the last page that it has. Set it in all processes alike. @default false
+   */
+  readonly parallelCreates?: boolean | undefined
+  /**
    * Called with errors that do not make a request fail: old rows cannot be deleted, so tables grow; or `synchronous_commit` is
    * off, so a crash of PostgreSQL can lose animals. @default logs to `console.error`
    */
@@ -37,11 +45,13 @@ export interface PostgresOptions extends KeyOptions {
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd extends ManagedBackEnd {
   /**
-   * Creates or updates the tables. Call it at every start; several processes may call it at the same time. If the setting
-   * `synchronous_commit` is `off`, `onError` gets an error, because a crash of PostgreSQL can then lose acknowledged animals.
+   * Creates or updates the tables. Call it at every start; several processes may call it at the same time. If the next id is not
+   * above all animals, as after logical replication, it is raised. If the setting `synchronous_commit` is `off`, `onError` gets an
+   * error, because a crash of PostgreSQL can then lose acknowledged animals.
    *
    * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option` if a later release has
-   * migrated the tables, or if the server is a PostgreSQL before 12 or another database, such as CockroachDB
+   * migrated the tables, if the server is a PostgreSQL before 12 or another database, such as CockroachDB, or if the encoding of
+   * the database is not UTF8
    */
   migrate(): Promise<void>
 }
@@ -51,6 +61,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
   schema: schemaRule,
   clock: clockRule,
   lockTimeout: timeoutRule,
+  parallelCreates: oneOf(true, false),
   onError: functionRule,
 }
 
@@ -76,18 +87,17 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { clock, lockTimeout = 4_000, onError = logPostgresError } = options
+  const { clock, lockTimeout = 4_000, parallelCreates = false, onError = logPostgresError } = options
   const report = (error: unknown) => callOrLog('onError', onError, logPostgresError, error)
-  const connection = connectionOf(client)
-  const { query } = connection
+  const query = queryOf(client)
   const schema = quoteName(options.schema ?? 'petstore')
   const statements = keyStatements(schema)
   // For a text with U+0000, PostgreSQL would report an error. No key contains U+0000, so the result is empty.
   const run: Parameters<typeof databaseKeys>[1] = (name, ...values) =>
     values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
-  const context = { connection, schema, clock, lockTimeout, report }
+  const context = { query, schema, clock, lockTimeout, report }
   return {
-    storage: postgresStorage(context),
+    storage: postgresStorage({ ...context, parallelCreates }),
     keyStore: databaseKeys(options, run, run, clock),
     quota: postgresQuota(context),
     async migrate() {

@@ -1,33 +1,21 @@
 import { PetStoreError } from '../../../src/errors.ts'
-import type { OptionRule } from '../../../src/support/option-rules.ts'
 import { laterSchema } from '../shared/errors.ts'
 import type { Query } from './connection.ts'
+import { sqlStateOf } from './errors.ts'
+import { dollarQuoted } from './names.ts'
 import { STEPS } from './schema.ts'
 
 const MIGRATION_LOCK = 7_382_615_401
 
-/** PostgreSQL cuts longer names without an error, so two different names could become equal. */
-const NAME_BYTES = 63
-
 /** The SQLSTATE code for a schema that a later release has migrated. The message of the error is the version of the schema. */
 const LATER = 'PSK01'
+/** The SQLSTATE code for a database that cannot store every name. The message of the error is its encoding. */
+const ENCODING = 'PSK02'
 
 const OLDEST_MAJOR = 12
 
 /** Names of other servers whose `version()` begins like PostgreSQL's. They are rejected. */
 const IMITATION = /-YB-|Redshift|Greenplum|QuestDB/
-
-export const schemaRule: OptionRule = {
-  expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
-  check(name) {
-    if (typeof name !== 'string' || name === '' || name.startsWith('pg_')) return false
-    return name.isWellFormed() && !name.includes('\u0000') && new TextEncoder().encode(name).length <= NAME_BYTES
-  },
-}
-
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
 
 /**
  * The migration is one statement, because a pooler could divide several statements between connections. A lock makes processes
@@ -40,8 +28,11 @@ export async function migrate(query: Query, schema: string, steps = STEPS): Prom
   try {
     await query(`DO ${dollarQuoted(program(schema, steps))}`)
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: unknown }
-    throw code === LATER ? laterSchema('schema', steps.length, Number(message), error) : error
+    const { message } = error as { message?: unknown }
+    const state = sqlStateOf(error)
+    if (state === LATER) throw laterSchema('schema', steps.length, Number(message), error)
+    if (state === ENCODING) throw wrongEncoding(String(message), error)
+    throw error
   }
 }
 
@@ -54,9 +45,31 @@ async function requirePostgres(query: Query): Promise<void> {
   throw new PetStoreError(
     'invalid_option',
     `option client: expected PostgreSQL ${OLDEST_MAJOR} or later, but the server says that it is "${version.slice(0, 100)}". ` +
-      'Its advisory locks, unlogged tables and triggers may differ, so animals could be lost: ' +
+      'Its locks and sequences may differ, so animals could be lost or skipped: ' +
       'connect to PostgreSQL itself, or write a back end for this server',
   )
+}
+
+function wrongEncoding(encoding: string, cause: unknown): PetStoreError {
+  const message = `option client: expected a database with the encoding UTF8, got ${encoding}, which cannot store every name: create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
+  return new PetStoreError('invalid_option', message, { cause })
+}
+
+/**
+ * Runs at each migration. A restored or replicated database may lack the row of `turn`, and its sequence may be behind the animals:
+ * logical replication copies rows, but not sequences. Each create would then get an id that exists. The lock keeps out creates
+ * only while the sequence is moved.
+ */
+const REPAIR = `
+  IF NOT EXISTS (SELECT FROM turn) THEN INSERT INTO turn VALUES (1) ON CONFLICT DO NOTHING; END IF;
+  IF (${isBehind()}) THEN
+    LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE;
+    IF (${isBehind()}) THEN PERFORM setval('pet_ids', (SELECT max(id) FROM pets)); END IF;
+  END IF;`
+
+/** A new sequence is not `called` yet: then its last value is the next id. */
+function isBehind(): string {
+  return 'SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END < (SELECT max(id) FROM pets) FROM pet_ids'
 }
 
 /** Returns the migration in PL/pgSQL. If `pg_temp` were not last in `search_path`, temporary tables could hide our tables. */
@@ -73,7 +86,9 @@ function program(schema: string, steps: readonly string[]): string {
 DECLARE
   version int;
   old_path text := current_setting('search_path');
+  encoding text := current_setting('server_encoding');
 BEGIN
+  IF encoding <> 'UTF8' THEN RAISE EXCEPTION '%', encoding USING ERRCODE = '${ENCODING}'; END IF;
   PERFORM pg_advisory_xact_lock(${MIGRATION_LOCK});
   IF to_regnamespace(${dollarQuoted(schema)}) IS NULL THEN CREATE SCHEMA ${schema}; END IF;
   IF to_regclass(${dollarQuoted(versions)}) IS NULL THEN
@@ -81,14 +96,7 @@ BEGIN
   END IF;
   SELECT coalesce(max(v.version), 0) INTO version FROM ${versions} AS v;
   IF version > ${steps.length} THEN RAISE EXCEPTION '%', version USING ERRCODE = '${LATER}'; END IF;
-  PERFORM set_config('search_path', ${dollarQuoted(`${schema}, pg_temp`)}, true);${guardedSteps.join('')}
+  PERFORM set_config('search_path', ${dollarQuoted(`${schema}, pg_temp`)}, true);${guardedSteps.join('')}${REPAIR}
   PERFORM set_config('search_path', old_path, true);
 END`
-}
-
-/** Puts a text between two tags `$petstore$`. Adds `_` to the tags until the text contains nothing that would end the quote. */
-function dollarQuoted(text: string): string {
-  let tag = '$petstore$'
-  while (`${text}${tag}`.indexOf(tag) < text.length) tag = tag.replace(/\$$/, '_$')
-  return tag + text + tag
 }

@@ -25,8 +25,7 @@ interface Group {
  * but a crash of PostgreSQL loses about a second of counts. Anonymous clients have separate statements, so that a flood of them
  * does not delay clients with a key.
  */
-export function postgresQuota({ connection, schema, clock, lockTimeout, report }: PostgresContext): QuotaStore {
-  const { query } = connection
+export function postgresQuota({ query, schema, clock, lockTimeout, report }: PostgresContext): QuotaStore {
   const statements = countStatements(schema)
   const countCustomer = counter(statements.countCustomers)
   const countAnonymous = counter(statements.countAnonymous)

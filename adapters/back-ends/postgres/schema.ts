@@ -1,12 +1,6 @@
-/** The key of the advisory lock of creates and imports. Its first number sets it apart from locks of other applications. */
-const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
-
-/** A setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
-const DEFERRED = 'petstore_kit.deferred'
-const IS_IMPORT = `WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on')`
-
-/** Returns SQL for a time in milliseconds: `given`, or the time of PostgreSQL if `given` is null. Tests pass a time. */
-export const timeOr = (given: string) => `coalesce(${given}, floor(date_part('epoch', clock_timestamp()) * 1000))`
+/** Returns SQL for a time in whole milliseconds: `given`, or the time of PostgreSQL if `given` is null. Tests pass a time. */
+export const timeOr = (given: string) =>
+  `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
 
 /** `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the schema of the tables. */
 function plpgsql(head: string, settings: string, body: string, variables = ''): string {
@@ -30,20 +24,12 @@ function lockingFunction(
   return plpgsql(head, settings, limitedBody, variables)
 }
 
-function triggerFunction(name: string, body: string, variables = ''): string {
-  return plpgsql(`${name}() RETURNS trigger`, 'SECURITY DEFINER', `${body} RETURN NULL;`, variables)
-}
-
 const COUNTS = ['used_in_minute', 'minute_ends_at', 'used_in_day', 'day_ends_at', 'refused_in_minute', 'banned_until']
 const eachCount = (write: (column: string) => string, separator = ', ') => COUNTS.map(write).join(separator)
 /** The name of a column in the results of `spend`: some drivers rename columns such as `used_in_day`. */
 const resultOf = (column: string) => column.replaceAll('_', '')
 
-/**
- * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
- * status filter as fast as a list without. Each request rewrites a counter, so `fillfactor` leaves room for new row versions.
- * Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a key.
- */
+/** The tables of animals and API keys. All times are milliseconds since 1970, as JavaScript has them. */
 const TABLES = `
     CREATE TABLE pets (
       id bigint PRIMARY KEY,
@@ -51,190 +37,46 @@ const TABLES = `
       category_id bigint NOT NULL,
       status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold'))
     );
-    CREATE INDEX pets_by_status ON pets (status, id);
+    COMMENT ON TABLE pets IS 'The animals. They become visible in the order of their ids, because clients follow the list by id.';
     CREATE SEQUENCE pet_ids AS bigint OWNED BY pets.id;
+    ALTER TABLE pets ALTER COLUMN id SET DEFAULT nextval('pet_ids');
+    -- A page with a status filter is as fast as one without.
+    CREATE INDEX pets_by_status ON pets (status, id);
+
+    CREATE TABLE turn (id int PRIMARY KEY CHECK (id = 1));
+    COMMENT ON TABLE turn IS 'One row. The transaction that holds its lock takes ids and commits before the next one takes ids.';
+
+    CREATE TABLE used_keys (
+      key_sha256 bytea PRIMARY KEY,
+      fingerprint_sha256 bytea NOT NULL,
+      pet_id bigint NOT NULL,
+      used_at bigint NOT NULL
+    );
+    COMMENT ON TABLE used_keys IS 'Idempotency keys with their animals, for 48 hours: a hash of scope and key, and one of the animal.';
+    -- Expired keys are deleted in the order of their times.
+    CREATE INDEX used_keys_by_time ON used_keys (used_at);
+
     CREATE TABLE keys (
       number bigint GENERATED ALWAYS AS IDENTITY,
       id text PRIMARY KEY,
       token_sha256 text NOT NULL UNIQUE,
       plan text NOT NULL,
       account text,
-      limit_per_minute double precision,
-      limit_per_day double precision,
+      limit_per_minute bigint,
+      limit_per_day bigint,
       label text,
-      created_at double precision NOT NULL,
-      expires_at double precision,
-      revoked_at double precision
+      created_at bigint NOT NULL,
+      expires_at bigint,
+      revoked_at bigint
     );
+    COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply.';
+
     CREATE TABLE quota (
       subject text COLLATE "C" PRIMARY KEY,
       ${eachCount((column) => `${column} double precision NOT NULL`)}
     ) WITH (fillfactor = 50);
     CREATE INDEX quota_by_end ON quota (greatest(day_ends_at, banned_until));
     CREATE TABLE anonymous (LIKE quota, bucket int NOT NULL, PRIMARY KEY (bucket, subject)) WITH (fillfactor = 50);`
-
-/** docs/durability.md explains the tables, functions, triggers and locks with which animals are added and saved. */
-const CREATING = `
-    CREATE TABLE durable (up_to bigint NOT NULL);
-    CREATE INDEX durable_by_id ON durable (up_to);
-    -- Without this, PostgreSQL would reject each DELETE from this table if a publication contains it.
-    ALTER TABLE durable REPLICA IDENTITY FULL;
-    CREATE UNLOGGED TABLE server_runs (run bigint NOT NULL);
-    CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
-    ${addPets('CREATE', "'off'")}`
-
-/** Returns false if a crash or TRUNCATE has ended the run in which the animals were added: they may be lost. */
-const SAVE = lockingFunction(
-  'CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean',
-  `-- If your program began this transaction, add_pets has turned off its wait for the disk. Turns the wait on again.
-      IF current_setting('synchronous_commit') = 'off' THEN SET LOCAL synchronous_commit TO DEFAULT; END IF;
-      -- A standby that is not yet promoted cannot read an unlogged table. With this error, clients get 503.
-      IF pg_is_in_recovery() THEN RAISE read_only_sql_transaction; END IF;
-      IF NOT (CASE WHEN pg_try_advisory_xact_lock(process) THEN true ELSE pg_try_advisory_xact_lock(process + 1) END) THEN
-        RAISE lock_not_available USING MESSAGE = 'earlier animals of this process still wait for their commits';
-      END IF;
-      -- Makes a TRUNCATE of pets, which ends the run, wait until this transaction has committed.
-      LOCK TABLE server_runs, durable IN ROW EXCLUSIVE MODE;
-      IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;
-      INSERT INTO durable VALUES (last_id);
-      RETURN true;`,
-)
-
-const IMPORTING =
-  triggerFunction(
-    'CREATE FUNCTION before_import',
-    `PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
-      -- The commit must wait for the disk, because it lets clients read all animals with smaller ids.
-      IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN SET LOCAL synchronous_commit TO 'on'; END IF;`,
-  ) +
-  triggerFunction(
-    'CREATE FUNCTION after_import',
-    `SELECT max(i.id) INTO greatest_id FROM inserted AS i;
-      IF greatest_id IS NULL THEN RETURN NULL; END IF;
-      SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO last FROM pet_ids AS s;
-      IF greatest_id > last THEN PERFORM setval('pet_ids', greatest_id); END IF;
-      INSERT INTO durable VALUES (greatest(greatest_id, last));`,
-    'last bigint; greatest_id bigint;',
-  ) +
-  afterTruncate('CREATE', 'server_runs, durable') +
-  `
-    CREATE TRIGGER before_import BEFORE INSERT ON pets FOR EACH STATEMENT ${IS_IMPORT} EXECUTE FUNCTION before_import();
-    CREATE TRIGGER after_import AFTER INSERT ON pets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
-      ${IS_IMPORT} EXECUTE FUNCTION after_import();
-    CREATE TRIGGER after_truncate AFTER TRUNCATE ON pets EXECUTE FUNCTION after_truncate();`
-
-/** Uses TRUNCATE: after a DELETE, a transaction with an older snapshot would still see the rows. */
-function afterTruncate(create: string, tables: string): string {
-  return triggerFunction(`${create} FUNCTION after_truncate`, `TRUNCATE ${tables};`)
-}
-
-/** @param commit - an SQL expression for the value of `synchronous_commit` in the transaction */
-function addPets(create: string, commit: string): string {
-  return lockingFunction(
-    `${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)`,
-    `-- TRUNCATE locks the tables in the same order. Another order could cause a deadlock.
-      LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
-      -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
-      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
-      SELECT r.run INTO run FROM server_runs AS r;
-      IF run IS NULL THEN
-        -- Random: after a crash, a sequence could give the same number again.
-        run := floor(random() * 9e15);
-        INSERT INTO server_runs VALUES (run) ON CONFLICT DO NOTHING;
-      END IF;
-      PERFORM set_config('synchronous_commit', ${commit}, true), set_config('${DEFERRED}', 'on', true);
-      RETURN QUERY INSERT INTO pets AS p (id, name, category_id, status)
-        SELECT nextval('pet_ids'), pet->>0, (pet->>1)::bigint, pet->>2
-        FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
-        RETURNING p.id, add_pets.run;
-      PERFORM set_config('${DEFERRED}', 'off', true);`,
-  )
-}
-
-/**
- * Only hashes of idempotency keys are stored. A key is stored in the transaction that adds its animal, so a crash loses both or
- * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal.
- * Processes of the first release still call `add_pets` directly.
- */
-const USED_KEYS = `
-    CREATE TABLE used_keys (
-      key_sha256 bytea PRIMARY KEY,
-      scope_sha256 bytea NOT NULL,
-      fingerprint_sha256 bytea NOT NULL,
-      pet_id bigint NOT NULL,
-      used_at double precision NOT NULL
-    );
-    CREATE INDEX used_keys_by_time ON used_keys (used_at);
-    CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
-    ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
-    ${afterTruncate('CREATE OR REPLACE', 'server_runs, durable, used_keys')}`
-
-/**
- * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the previous
- * release call the older function, which has one parameter less. The index is dropped: keys are no longer counted by scope.
- */
-const LONGER_KEYS = `
-    DROP INDEX used_keys_by_scope;
-    ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
-
-/**
- * In PostgreSQL, a crash empties the unlogged tables, and so `save` notices that animals may be lost. On Aurora, these tables
- * survive a crash, and `save` would notice nothing. So `add_pets` waits for the disk there.
- */
-const AURORA = addPets(
-  'CREATE OR REPLACE',
-  `CASE WHEN to_regproc('aurora_version') IS NULL THEN 'off' ELSE current_setting('synchronous_commit') END`,
-)
-
-/**
- * Writes `add_pets_once`, which adds animals as `add_pets` does, except animals whose idempotency key has been used. For each
- * animal, `keys` has null, or three JSON texts without U+0000: scope, key and fingerprint. The result for a new animal is its id
- * and null. For a used key, it is the id of the animal with this key, and whether the fingerprints are the same. Without
- * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep this plan after the table has grown.
- * @param parameter - one more parameter of `add_pets_once`, or an empty text
- * @param time - an expression for the time at which animals are added
- * @param period - after how many milliseconds an idempotency key expires
- */
-function addPetsOnce(parameter: string, time: string, period: number): string {
-  return lockingFunction(
-    `CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int${parameter})
-      RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)`,
-    `LOCK TABLE pets, used_keys IN ROW EXCLUSIVE MODE;
-      -- Adds nothing, but takes the locks before keys are looked up, and begins a run if there is none.
-      PERFORM add_pets('[]', lock_wait);
-      SELECT r.run INTO run FROM server_runs AS r;
-      RETURN QUERY WITH hashed AS (
-        SELECT g.place, g.pet, ${time} AS at,
-          sha256(convert_to(g.used->>0, 'UTF8')) AS scope,
-          sha256(convert_to((g.used->>0) || (g.used->>1), 'UTF8')) AS key,
-          sha256(convert_to(g.used->>2, 'UTF8')) AS fingerprint
-        FROM ROWS FROM (json_array_elements(given), json_array_elements(keys)) WITH ORDINALITY AS g (pet, used, place)
-      ), grouped AS (
-        SELECT h.*, CASE WHEN h.key IS NULL THEN h.place ELSE min(h.place) OVER same_key END AS first, min(h.at) OVER same_key AS since
-        FROM hashed AS h WINDOW same_key AS (PARTITION BY h.key)
-      ), known AS MATERIALIZED (
-        SELECT g.*, u.* FROM grouped AS g LEFT JOIN LATERAL (
-          SELECT u.pet_id, u.fingerprint_sha256 FROM used_keys AS u
-          WHERE u.key_sha256 = g.key AND u.used_at + ${period} > g.since LIMIT 1
-        ) AS u ON true
-      ), fresh AS MATERIALIZED (
-        SELECT k.*, row_number() OVER (ORDER BY k.place) AS number FROM known AS k
-        WHERE k.pet_id IS NULL AND k.place = k.first
-      ), added AS MATERIALIZED (
-        SELECT f.*, a.id FROM fresh AS f
-        JOIN add_pets((SELECT json_agg(f.pet ORDER BY f.number) FROM fresh AS f), lock_wait)
-          WITH ORDINALITY AS a (id, run, number) USING (number)
-      ), remembered AS (
-        INSERT INTO used_keys AS u SELECT a.key, a.scope, a.fingerprint, a.id, a.at FROM added AS a WHERE a.key IS NOT NULL
-        ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet_id, used_at) =
-          (excluded.fingerprint_sha256, excluded.pet_id, excluded.used_at)
-      )
-      SELECT k.place, coalesce(k.pet_id, a.id), add_pets_once.run,
-        CASE WHEN a.place IS DISTINCT FROM k.place THEN k.fingerprint = coalesce(k.fingerprint_sha256, a.fingerprint) END
-      FROM known AS k LEFT JOIN added AS a ON a.place = k.first;`,
-    { settings: 'SET lock_timeout = 0 SET enable_seqscan = off' },
-  )
-}
 
 /**
  * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. A plain statement would be
@@ -329,9 +171,4 @@ function roll(window: 'minute' | 'day', length: number, also = ''): string {
 }
 
 /** Each step leads from one version of the schema to the next. Never change a released step; add another step. */
-export const STEPS: readonly string[] = [
-  TABLES + CREATING + SAVE + IMPORTING + SPEND + SPEND_ANONYMOUS,
-  USED_KEYS,
-  LONGER_KEYS,
-  AURORA,
-]
+export const STEPS: readonly string[] = [TABLES + SPEND + SPEND_ANONYMOUS]

@@ -2,25 +2,14 @@ import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
 import { timeOr } from './schema.ts'
 
-/**
- * How many of the greatest ids the table `durable` keeps. If the table seemed almost empty, PostgreSQL would not use the index to
- * find the greatest id, and would read all deleted rows too.
- */
-const KEPT_IDS = 100
 /** How many rows one statement deletes. Fewer rows are added between two such statements, so no table grows forever. */
 const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 
-/**
- * Deletes old rows. The commit is asynchronous: it does not wait for the disk or a standby. If the application has already
- * written in this transaction, deletes nothing, because the commit of the application's data must wait for the disk.
- * `SKIP LOCKED`: another process may be deleting the same rows.
- */
+/** Deletes old rows. `SKIP LOCKED`: another process may be deleting the same rows. */
 function prune(table: string, condition: string, order: string, limit = PRUNED_AT_ONCE): string {
-  return `DELETE FROM ${table}
-  WHERE (SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'
-  AND ctid = ANY (ARRAY(
-    SELECT ctid FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`
+  return `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`
 }
 
 /** SQL for the current time minus `age` milliseconds. A subquery computes it once, so that an index can be used. */
@@ -29,30 +18,15 @@ const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
 /**
  * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
  * pairs (status, id): with `status = $3`, PostgreSQL might search the whole table by id, which is slow if few animals have the
- * status. Only the outer query contains `isDurable`: if the inner query contained it, PostgreSQL might plan to sort all animals.
- * A page still misses no durable animal, because animals that are not durable yet have greater ids.
+ * status.
  */
-export function petStatements(schema: string) {
-  const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]
-  const columns = `p.id::text AS id, p.name, p.category_id::text AS category, p.status`
-  const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
-  const page = (condition: string, order: string) => {
-    const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
-    return `SELECT ${columns} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
-  }
+export function readStatements(schema: string) {
+  const pets = `SELECT id::text AS id, name, category_id::text AS category, status FROM ${schema}.pets`
   return {
-    listAll: page('p.id > $1::bigint', 'p.id'),
-    listStatus: page('(p.status, p.id) > ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id'),
-    getOne: `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`,
-    addThem: `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`,
-    addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
-FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8) AS a ORDER BY a.place`,
-    save: `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`,
-    prune: prune(
-      durable,
-      `up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)`,
-      'up_to',
-    ),
+    listAll: `${pets} WHERE pets.id > $1::bigint ORDER BY pets.id LIMIT $2::bigint`,
+    listStatus: `${pets} WHERE (status, pets.id) > ($3::text, $1::bigint) AND status <= $3::text
+  ORDER BY status, pets.id LIMIT $2::bigint`,
+    getOne: `${pets} WHERE pets.id = $1::bigint`,
     pruneExpiredKeys: prune(`${schema}.used_keys`, `used_at <= ${timeAgo(KEY_PERIOD)}`, 'used_at', KEYS_PRUNED_AT_ONCE),
   }
 }
@@ -74,10 +48,10 @@ export function keyStatements(schema: string) {
     keys: `SELECT ${KEY} FROM ${keys} ORDER BY number`,
     addKey: `INSERT INTO ${keys}
   (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6::float8, $7::float8, $8::float8, ${timeOr('$9::float8')}) RETURNING ${KEY}`,
+  VALUES ($1, $2, $3, $4, $5, $6::bigint, $7::bigint, $8::bigint, ${timeOr('$9::float8')}) RETURNING ${KEY}`,
     changeKey: `UPDATE ${keys} SET ${changed('plan', 'plan')}, ${changed('account', 'account')},
-  ${changed('label', 'label')}, ${changed('limit_per_minute', 'perMinute', '::float8')},
-  ${changed('limit_per_day', 'perDay', '::float8')}, ${changed('expires_at', 'expiresAt', '::float8')}
+  ${changed('label', 'label')}, ${changed('limit_per_minute', 'perMinute', '::bigint')},
+  ${changed('limit_per_day', 'perDay', '::bigint')}, ${changed('expires_at', 'expiresAt', '::bigint')}
   FROM (SELECT $1::text::json AS changes) AS given WHERE id = $2 AND revoked_at IS NULL RETURNING ${KEY}`,
     revokeKey: `UPDATE ${keys} SET revoked_at = ${timeOr('$1::float8')} WHERE id = $2 AND revoked_at IS NULL RETURNING id`,
   }

@@ -2,13 +2,10 @@ import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { countRequest, newQuotaState } from '../../../src/back-end.ts'
-import { createPetStore } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
-import { addAnimal } from '../../support/load.ts'
-import { openPool } from '../../support/postgres-back-end.ts'
+import { openPool, waitForLocks } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
-import { until } from '../../support/until.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
@@ -27,7 +24,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   beforeEach(async () => {
     // If a test has failed, its transaction may still be open.
     await host.query('ROLLBACK')
-    await pool.query('TRUNCATE petstore.pets, petstore.quota, petstore.anonymous')
+    await pool.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.quota, petstore.anonymous')
   })
   afterAll(async () => {
     await host.end()
@@ -48,17 +45,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   const names = async () =>
     (await pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
 
-  /** Adds an animal in a transaction that stays open. This transaction holds the lock that every create needs. */
+  /** Adds an animal in a transaction that stays open. This transaction holds the turn, which every create needs. */
   async function holdLock(): Promise<void> {
     await host.query('BEGIN')
     await postgres(host).storage.create(pet('of the host'))
   }
 
-  const waitForLock = () =>
-    until(async () => (await pool.query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length > 0)
-
   test('animals that are added at the same time share statements and keep their order', async () => {
-    const { client, counts } = counting('add_pets')
+    const { client, counts } = counting('INSERT INTO')
     const { storage } = postgres(client)
     const created = await Promise.all(times(500, (i) => storage.create(pet(`${i}`))))
     expect(counts.statements).toBe(1)
@@ -74,16 +68,43 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['Rex'])
   })
 
-  test('an animal that PostgreSQL rejects does not make other calls of create fail', async () => {
-    const { storage } = postgres(pool)
-    const given = times(9, (i) => (i % 4 === 2 ? `\u0000${i}` : `${i}`))
-    const results = await Promise.allSettled(given.map((name) => storage.create(pet(name))))
-    expect(results.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([2, 6])
-    expect(await names()).toEqual(['0', '1', '3', '4', '5', '7', '8'])
+  test.each([
+    ['PostgreSQL cannot store', (i: number) => `\u0000${i}`, 1],
+    ['a constraint of the application rejects', (i: number) => `refused ${i}`, 1 + 2 * 9],
+  ])('an animal that %s fails alone, after few statements', async (_, nameOf, most) => {
+    await pool.query("ALTER TABLE petstore.pets ADD CONSTRAINT polite CHECK (name NOT LIKE 'refused%')")
+    const { client, counts } = counting('INSERT INTO')
+    const { storage } = postgres(client)
+    const results = await Promise.allSettled(times(500, (i) => storage.create(pet(i === 123 ? nameOf(i) : `${i}`))))
+    await pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT polite')
+    expect(results.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([123])
+    expect(await names()).toEqual(times(500, String).filter((name) => name !== '123'))
+    expect(counts.statements).toBeLessThanOrEqual(most)
+  })
+
+  test('if all animals are rejected, few statements are sent', async () => {
+    await pool.query('ALTER TABLE petstore.pets ADD CONSTRAINT none CHECK (false)')
+    const { client, counts } = counting('INSERT INTO')
+    const { storage } = postgres(client)
+    const results = await Promise.allSettled(times(500, (i) => storage.create(pet(`${i}`))))
+    await pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT none')
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(counts.statements).toBeLessThanOrEqual(25)
+  })
+
+  test('the end of the ids is 503 after one statement', async () => {
+    await pool.query(`SELECT setval('petstore.pet_ids', ${2n ** 63n - 3n})`)
+    const { client, counts } = counting('INSERT INTO')
+    const { storage } = postgres(client)
+    const results = await Promise.allSettled(times(100, (i) => storage.create(pet(`${i}`))))
+    await pool.query("SELECT setval('petstore.pet_ids', 1, false)")
+    const codes = results.map((result) => result.status === 'rejected' && result.reason.code)
+    expect(new Set(codes)).toEqual(new Set(['service_unavailable']))
+    expect(counts.statements).toBe(1)
   })
 
   test('an animal with a large name is added by a separate statement', async () => {
-    const { client, counts } = counting('add_pets')
+    const { client, counts } = counting('INSERT INTO')
     const { storage } = postgres(client)
     await Promise.all(['a', 'b', 'x'.repeat(600_000), 'c'].map((name) => storage.create(pet(name))))
     expect(counts.statements).toBe(3)
@@ -94,7 +115,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await holdLock()
     const leaving = new AbortController()
     const first = storage.create(pet('first'))
-    await waitForLock()
+    await waitForLocks(pool)
     const second = storage.create(pet('second'), { signal: leaving.signal })
     const third = storage.create(pet('third'))
     leaving.abort()
@@ -107,66 +128,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const { storage } = postgres(pool, { lockTimeout: 60_000 })
     await holdLock()
     const first = storage.create(pet('first'))
-    await waitForLock()
+    await waitForLocks(pool)
     const others = times(300, (i) => storage.create(pet(`${i}`)))
     expect(await storage.list({ limit: 9 })).toEqual([])
     expect((await pool.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows).toHaveLength(1)
     await host.query('ROLLBACK')
     await Promise.all([first, ...others])
     expect(await names()).toEqual(['first', ...times(300, String)])
-  })
-
-  test('a create that waits too long adds no animal', async () => {
-    const backEnd = postgres(pool, { lockTimeout: 50 })
-    const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-    const plans = { free: { perMinute: 1e6, perDay: 1e6 } }
-    const errors: unknown[] = []
-    const petStore = createPetStore({ ...backEnd, plans, onError: (error) => errors.push(error) })
-    await holdLock()
-    const responses = await Promise.all(times(300, () => addAnimal(petStore, token)))
-    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]))
-    expect(errors).toHaveLength(300)
-    expect((errors[0] as Error).cause).toMatchObject({ code: '55P03' })
-    await host.query('ROLLBACK')
-    expect((await addAnimal(petStore, token)).status).toBe(201)
-    expect(await names()).toEqual(['Rex'])
-  })
-
-  test('with one connection, listing does not wait for a locked table of idempotency keys', async () => {
-    const client = new Client(server.url)
-    await client.connect()
-    const { storage } = postgres(client, { lockTimeout: 50 })
-    await host.query('BEGIN; LOCK TABLE petstore.used_keys')
-    const once = storage.createOnce?.(pet('a'), { scope: 'account:a', key: 'k', fingerprint: 'f' })
-    await expect(once).rejects.toMatchObject({ code: 'service_unavailable' })
-    expect(await storage.list({ limit: 9 })).toEqual([])
-    await host.query('ROLLBACK')
-    await client.end()
-  })
-
-  test('spend and create fail with service_unavailable while their tables are locked', async () => {
-    // On a new connection, PostgreSQL must first compile the functions. This must not wait for the locked tables either.
-    const fresh = openPool(server.url)
-    const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
-    const limits = { perMinute: 5, perDay: 10 }
-    await host.query('BEGIN; LOCK TABLE petstore.quota, petstore.pets IN ACCESS EXCLUSIVE MODE')
-    const spent = quota.spend({ subject: 'key:a', anonymous: false, limits, ban: false, now: 0 })
-    const unavailable = { code: 'service_unavailable', cause: { code: '55P03' } }
-    await Promise.all([
-      expect(spent).rejects.toMatchObject(unavailable),
-      expect(storage.create(pet('a'))).rejects.toMatchObject(unavailable),
-    ])
-    await host.query('ROLLBACK')
-    await fresh.end()
-  })
-
-  test("create and spend keep the lock_timeout of the host's transaction", async () => {
-    await host.query("BEGIN; SET LOCAL lock_timeout = '77s'")
-    const { storage, quota } = postgres(host)
-    await storage.create(pet('a'))
-    await quota.spend({ subject: 'a', anonymous: true, limits: { perMinute: 1, perDay: 1 }, ban: false, now: 0 })
-    expect((await host.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '77s' }])
-    await host.query('ROLLBACK')
   })
 
   test('PostgreSQL counts as countRequest does, also if the limits change between requests', async () => {

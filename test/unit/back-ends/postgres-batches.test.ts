@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/postgres/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
-function heldEngine(reach: Reach = 'statement', concurrency = 1) {
+function heldEngine(reach: Reach = 'statement') {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
     new Promise<string[]>((resolve, reject) => {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
-  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1, concurrency })
+  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
   /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
@@ -37,23 +37,6 @@ describe('batches', () => {
       ['A', 'B'],
       ['C', 'D'],
     ])
-  })
-
-  test('runs at most `concurrency` statements at the same time', async () => {
-    const { call, complete, inputs } = heldEngine('statement', 2)
-    for (const input of 'abcd') {
-      void call(input)
-      await settle()
-    }
-    expect(inputs()).toEqual(['a', 'b'])
-    await complete(1)
-    expect(inputs()).toEqual(['a', 'b', 'cd'])
-    await complete(0)
-    void call('e')
-    await settle()
-    expect(inputs()).toEqual(['a', 'b', 'cd', 'e'])
-    await complete(2)
-    await complete(3)
   })
 
   test('rejects only the call for which sizeOf throws', async () => {
@@ -121,15 +104,14 @@ describe('batches', () => {
   })
 
   test('runs every call once and in order', async () => {
-    const concurrencies = fc.integer({ min: 1, max: 3 })
     const lists = fc.array(statements, { maxLength: 30 })
-    const property = fc.asyncProperty(fc.scheduler(), concurrencies, lists, async (s, concurrency, calls) => {
+    const property = fc.asyncProperty(fc.scheduler(), lists, async (s, calls) => {
       const [arrived, sent, done] = [[], [], []] as [number[], number[], number[]]
       let running = 0
       const options: BatchOptions<number, string> = {
         async send(ids) {
           running++
-          expect(running).toBeLessThanOrEqual(concurrency)
+          expect(running).toBe(1)
           const size = ids.reduce((sum, id) => sum + (calls[id]?.size ?? 0), 0)
           if (ids.length > 1) expect(size).toBeLessThanOrEqual(10)
           sent.push(...ids.filter((id) => !sent.includes(id)))
@@ -143,7 +125,6 @@ describe('batches', () => {
         timeout: 60_000,
         maxSize: 10,
         sizeOf: (id) => calls[id]?.size ?? 0,
-        concurrency,
       }
       const call = inBatches(options)
       const results = calls.map(async ({ leaves }, id) => {

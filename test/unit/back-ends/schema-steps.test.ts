@@ -7,12 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: [
-      'e3ba058b4d37d9fc766ccdb187a84fc48deb79e9cb87ba83e07666db1808bc4f',
-      '48bcefeb21f407edc752e2a84fad6e64881c9313d85f389a9f6e79e953fc8beb',
-      'd3029ea8b19671a46f9d874f2aacacf68b54d511abba83fdb9e11310df3fa8a7',
-      'c07513ec175a1a01ce1e133e1abf08440988bebd428899ee7c25c1d1f23e16e0',
-    ],
+    hashes: ['87854adfdd8ba530dc188644fc95cfd65e064eb71d33535d6398c30c81aa6dcf'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
