@@ -40,7 +40,7 @@ export default defineConfig({
     projects: [
       { test: { ...shared, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       { test: { ...shared, name: 'conformance', include: ['test/conformance/**/*.test.ts'], isolate: false } },
-      { test: { ...shared, name: 'integration', include: ['test/{integration,simulation}/**/*.test.ts'] } },
+      { test: { ...shared, name: 'integration', include: ['test/integration/**/*.test.ts'] } },
     ],
   },
 })
