@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, deprecationOf, isRemoved, removedResponse } from './http/deprecation.ts'
@@ -49,6 +50,11 @@ export interface PetStore {
   readonly keyStore?: KeyStore | undefined
   /** Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper may leave this member out. */
   readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
+  /**
+   * Returns an error response for a request that no call of `handle` has answered, with the headers of every response. Its rate
+   * limit is that of an anonymous client that has sent nothing. Never throws. A wrapper may leave this member out.
+   */
+  readonly errorResponse?: ((code: ErrorCode) => ApiResponse) | undefined
 }
 
 /** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only if the first argument is invalid. */
@@ -138,13 +144,28 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request or the clock. */
+  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
-      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : response
+      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
     } catch {
-      return errorResponse('internal_error')
+      return uncounted(errorResponse('internal_error'))
+    }
+  }
+
+  /** Adds the headers of every response, for a request without a context. */
+  function uncounted(response: OwnResponse): ApiResponse {
+    addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous))
+    return response
+  }
+
+  /** Returns the time, or the system's time if `clock` is broken: every response has a time in `X-RateLimit-Reset`. */
+  function timeForHeaders(): number {
+    try {
+      return readTime()
+    } catch {
+      return systemClock.now()
     }
   }
 
@@ -174,6 +195,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   function handle(context: RequestContext): MaybePromise<OwnResponse> {
     const { request, route } = context
     if (observers.onResponse) readClientAddress(context)
+    if (request.rejection !== undefined) return errorResponse(request.rejection)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
@@ -226,8 +248,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
     const { request, route, target, startedAt } = context
     const { headers } = response
-    addRateLimitHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
-    headers.push('X-Content-Type-Options', 'nosniff')
+    addCommonHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
     const deprecation = deprecationOf(route)
     if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
     if (cors) addCorsHeaders(headers, cors, request)
@@ -241,7 +262,14 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     basePath,
     keyStore,
     reportError: (error, report) => reportFault(error, observers, report),
+    errorResponse: (code) => uncounted(errorResponse(code)),
   }
+}
+
+/** Adds the headers that every response has. */
+function addCommonHeaders(headers: string[], allowance: Allowance): void {
+  addRateLimitHeaders(headers, allowance)
+  headers.push('X-Content-Type-Options', 'nosniff')
 }
 
 /** Returns a `fetch` that converts each `Request` for `respond`, and the response back to a `Response`. */

@@ -1,4 +1,4 @@
-import { PetStoreError } from '../errors.ts'
+import { type ErrorCode, PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
 import { type BodyReader, bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
 
@@ -12,6 +12,11 @@ export interface ApiRequest extends CallContext {
   readonly mountPath?: string | undefined
   /** Whether the client has disconnected. Set by adapters that create `signal` only when it is read. @default signal.aborted */
   readonly isAborted?: boolean | undefined
+  /**
+   * The error with which the adapter has rejected the request, such as `bad_request` for an invalid `Host`. The store responds with
+   * it, and neither looks for the key nor counts the request. A wrapper of `handle` must not respond otherwise. @default none
+   */
+  readonly rejection?: ErrorCode | undefined
   /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**

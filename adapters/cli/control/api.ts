@@ -45,6 +45,7 @@ function withFlag(message: string): string {
 }
 
 async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
+  if (request.rejection !== undefined) return errorResponse(request.rejection)
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST to another site.
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)

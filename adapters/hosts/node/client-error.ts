@@ -1,9 +1,9 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ErrorCode, errorTable } from '../../../src/errors.ts'
-import { errorResponse } from '../../../src/http/response.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { systemClock } from '../../../src/support/time.ts'
+import { errorResponseOf, unlessRejected } from '../shared/mounted-store.ts'
 import type { Connections } from './closing.ts'
 
 /** Milliseconds between the response and the close. Without them, a client that is still sending could lose the response. */
@@ -44,25 +44,21 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
   })
 }
 
-/** Returns a `header` method that throws for `Authorization`, so that authentication responds with the error. */
-export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
-  return (name) => {
-    if (name === 'authorization') throw new PetStoreError(code)
-  }
-}
-
 /** Returns the store's response to a rejected request, because only the store knows the values of the rate-limit headers. */
 async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',
     target: '-',
     clientAddress: socket.remoteAddress,
-    header: rejectingHeader(code),
+    rejection: code,
+    header: () => undefined,
     body: () => Promise.reject(new PetStoreError(code)),
   }
-  const response = await petStore.handle(request).catch(() => undefined)
-  // `rejectingHeader` makes the store respond with `code`. A wrapper of `handle` may return another response: ignore that one.
-  return response?.status === errorTable[code].status ? response : errorResponse(code)
+  try {
+    return unlessRejected(petStore, request, await petStore.handle(request))
+  } catch {
+    return errorResponseOf(petStore, code)
+  }
 }
 
 function messageOf({ status, headers, body }: ApiResponse): string {

@@ -1,7 +1,7 @@
-import { isBrokenConnection } from '../../../src/errors.ts'
+import { type ErrorCode, isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
+import { type HandlerOptions, mountStore, unlessRejected } from '../shared/mounted-store.ts'
 import { currentHeader, type HeaderReader } from './headers.ts'
 import { findMountedTarget, type MountedTarget } from './mount-path.ts'
 import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
@@ -40,6 +40,8 @@ interface ResponderParts {
   /** By default, reads the headers as earlier middleware has changed them. */
   readonly readHeader?: HeaderReader
   readonly write?: ResponseWriter
+  /** The error with which the adapter rejects the request. */
+  readonly rejection?: ErrorCode
 }
 
 /**
@@ -53,16 +55,16 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions, other
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
-    { readHeader = currentHeader, write = writeResponse }: ResponderParts = {},
+    { readHeader = currentHeader, write = writeResponse, rejection }: ResponderParts = {},
   ) => {
     if (isAfterLastRequest(incoming)) return
-    const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader)
+    const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader, rejection)
     let response: ApiResponse
     try {
       const waiting = waitForEarlierResponses(outgoing)
       if (waiting !== undefined && !(await waiting)) return
       warnAboutProxy(request)
-      response = await petStore.handle(request)
+      response = unlessRejected(petStore, request, await petStore.handle(request))
     } catch (error) {
       if (isBrokenConnection(error)) return void outgoing.destroy()
       response = fail(error, request)

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../src/errors.ts'
 import type { ApiRequest } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
 import type { HeaderReader } from './headers.ts'
@@ -13,6 +14,7 @@ export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string
+  readonly rejection: ErrorCode | undefined
   /** True after the whole response is written, even if the connection stays open until the rest of the request body is read. */
   isAnswered = false
   readonly incoming: NodeIncoming
@@ -29,6 +31,7 @@ export class NodeRequest implements ApiRequest {
     mounted: MountedTarget,
     readAddress: AddressReader,
     readHeader: HeaderReader,
+    rejection?: ErrorCode,
   ) {
     this.method = incoming.method ?? 'GET'
     this.target = mounted.target
@@ -38,6 +41,7 @@ export class NodeRequest implements ApiRequest {
     this.#readAddress = readAddress
     this.#readHeader = readHeader
     this.#peer = peerAddress(incoming)
+    this.rejection = rejection
   }
 
   get clientAddress(): string | undefined {

@@ -6,7 +6,7 @@ import type { PetStore, ReadyCheck } from '../../../src/index.ts'
 import { checkOptions, functionRule, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
 import { type HandlerOptions, report } from '../shared/mounted-store.ts'
-import { answerClientErrors, rejectingHeader } from './client-error.ts'
+import { answerClientErrors } from './client-error.ts'
 import { type Connections, trackConnections } from './closing.ts'
 import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
@@ -100,14 +100,15 @@ function handleAll(server: Server, { track }: Connections, respond: ReturnType<t
     const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
     const isRejected = host === undefined || !HOST.test(host)
     if (isRejected) outgoing.shouldKeepAlive = false
-    const readHeader = isRejected ? withoutValidHost : sentHeader
-    void respond(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, { readHeader })
+    const mounted = { target: originForm(incoming.url ?? '/'), mountPath: '' }
+    void respond(incoming, outgoing, mounted, {
+      readHeader: sentHeader,
+      ...(isRejected && { rejection: 'bad_request' }),
+    })
   }
   // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
 }
-
-const withoutValidHost = (_incoming: unknown, name: string) => rejectingHeader('bad_request')(name)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address

@@ -11,7 +11,7 @@ export type SiteRoutes = Readonly<Record<string, SiteRoute>>
 export function withSite(petStore: PetStore, routes: SiteRoutes): PetStore {
   const byPath = new Map(Object.entries(routes))
   const handle: PetStore['handle'] = async (request) => {
-    const route = byPath.get(pathOf(originForm(request.target)))
+    const route = request.rejection === undefined ? byPath.get(pathOf(originForm(request.target))) : undefined
     return route === undefined ? petStore.handle(request) : respond(route, request)
   }
   return { ...petStore, handle }

@@ -1,3 +1,4 @@
+import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { isAborted } from '../../../src/http/request.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
@@ -38,9 +39,22 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
     /** Reports an error, unless the client has disconnected, and returns a 500. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
       if (!request || !isAborted(request)) report(petStore, error, request)
-      return errorResponse('internal_error')
+      return errorResponseOf(petStore, 'internal_error')
     },
   }
+}
+
+/** Returns an error response for a request that `handle` has not answered. */
+export function errorResponseOf(petStore: PetStore, code: ErrorCode): ApiResponse {
+  if (petStore.errorResponse) return petStore.errorResponse(code)
+  // Only the store knows the limits for the rate-limit headers. A wrapper that has left `errorResponse` out goes without them.
+  return errorResponse(code, ['X-Content-Type-Options', 'nosniff'])
+}
+
+/** Returns the response to a request. A wrapper of `handle` may ignore `rejection`: then its response must not be sent. */
+export function unlessRejected(petStore: PetStore, { rejection }: ApiRequest, response: ApiResponse): ApiResponse {
+  const isExpected = rejection === undefined || response.status === errorTable[rejection].status
+  return isExpected ? response : errorResponseOf(petStore, rejection)
 }
 
 /** Passes an error to `onError`. If a wrapper of the store has no `reportError`, the error goes to the console. */

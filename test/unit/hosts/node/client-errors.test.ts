@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { logRequests } from '../../../../adapters/cli/page/request-log.ts'
 import type { PetStore } from '../../../../src/index.ts'
 import { expectSilence, signalled, startServer } from '../../../support/node-server.ts'
 import { type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
@@ -17,27 +18,41 @@ function expectRefusal({ status, headers, body }: RawResponse, expected: number,
     'x-ratelimit-limit': '1000000',
     'x-ratelimit-remaining': '1000000',
     'x-ratelimit-reset': expect.stringMatching(/^\d+$/),
+    'x-content-type-options': 'nosniff',
   })
 }
 
-test.each([
-  ['a header line without a colon', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n'],
-  ['bytes that are not HTTP', 400, 'bad_request', '\x16\x03\x01\x02\x00'],
-  ['a request without Host', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
-  ['two Host headers', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
-  ['two Host headers of HTTP/1.0', 400, 'bad_request', 'GET /v1/pets HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
-  [
-    'headers over the limit',
-    431,
-    'request_header_fields_too_large',
-    `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
-  ],
-])('responds to %s with %i and the headers that every response has', async (_what, status, code, bytes) => {
-  const { url } = await startServer()
-  const connection = await rawConnection(url)
-  await connection.send(bytes)
-  expectRefusal(await connection.answer(), status, code)
-  await connection.closed()
+/** Stores that respond to a rejected request. */
+const wrappings: Record<string, (petStore: PetStore) => PetStore> = {
+  'the store': (petStore) => petStore,
+  'the log of the page of petstore serve': (petStore) => logRequests(petStore, () => undefined),
+  'a wrapper that responds to every request': (petStore) => ({
+    ...petStore,
+    handle: async () => ({ status: 200, headers: [], body: 'hello' }),
+  }),
+}
+
+describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
+  test.each([
+    ['a header line without a colon', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n'],
+    ['bytes that are not HTTP', 400, 'bad_request', '\x16\x03\x01\x02\x00'],
+    ['a request without Host', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
+    ['two Host headers', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+    ['two Host headers of HTTP/1.0', 400, 'bad_request', 'GET /v1/pets HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
+    [
+      'headers over the limit',
+      431,
+      'request_header_fields_too_large',
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
+    ],
+    ['an invalid Host', 400, 'bad_request', 'GET /health HTTP/1.1\r\nHost: a b\r\nAuthorization: Bearer a\r\n\r\n'],
+  ])('responds to %s with %i and the headers that every response has', async (_what, status, code, bytes) => {
+    const { url } = await startServer({ wrap, checkReady: async () => [] })
+    const connection = await rawConnection(url)
+    await connection.send(bytes)
+    expectRefusal(await connection.answer(), status, code)
+    await connection.closed()
+  })
 })
 
 test('responds to an invalid chunk of a body with 400', async () => {
