@@ -27,6 +27,7 @@ export const shared = {
   // These limits only end a test that hangs. No test depends on the speed of the machine, so none sets a limit of its own.
   testTimeout: 600_000,
   hookTimeout: 600_000,
+  expect: { poll: { timeout: 300_000 } },
 }
 
 export default defineConfig({
@@ -35,7 +36,6 @@ export default defineConfig({
     // Many tests wait for servers, so two workers save time even on a small machine.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/support/global-setup.ts'],
-
     reporters: ['./test/support/reporter.ts'],
     projects: [
       { test: { ...shared, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },

@@ -13,7 +13,7 @@ testHost({ name: 'Bun', binary, program: 'bun.mjs' })
 test.skipIf(missing('Bun', binary !== undefined))(
   'Bun: serves a Request that a router has wrapped in a Proxy',
   async () => {
-    const { stdout } = await promisify(execFile)(binary ?? '', [hostProgram('bun-router.mjs')], { timeout: 20_000 })
+    const { stdout } = await promisify(execFile)(binary ?? '', [hostProgram('bun-router.mjs')])
     expect(stdout.trim().split('\n')).toEqual(['a good key: 200', 'a wrong key: 401', 'a new pet: 201'])
   },
 )

@@ -14,7 +14,7 @@ test.skipIf(missing('Deno', binary !== undefined)).each(['at-once', 'later'])(
   'Deno: an aborted HTTP/2 upload creates no animal (time of the abort: %s)',
   async (moment) => {
     const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs'), moment]
-    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+    const { stdout } = await promisify(execFile)(binary ?? '', args)
     // `onResponse` gets 499, or 400 if Deno ends the body before it aborts the signal. No animal is added.
     expect(stdout).toMatch(/^(?:499|400) 0\n$/)
   },
@@ -24,7 +24,7 @@ test.skipIf(missing('Deno', binary !== undefined))(
   'Deno: node:http, Express and Fastify respond to a request after a rejected upload',
   async () => {
     const args = ['run', '--allow-all', hostProgram('deno-refused-upload.mjs')]
-    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+    const { stdout } = await promisify(execFile)(binary ?? '', args)
     expect(stdout.trim().split('\n')).toEqual([
       'Node http: HTTP/1.1 401, HTTP/1.1 401',
       'Express, with compression: HTTP/1.1 401, HTTP/1.1 401',
@@ -41,7 +41,7 @@ test.skipIf(missing('Deno', binary !== undefined)).each([
   ],
 ])('Deno: %s', async (_title, { flags, options, statuses }) => {
   const args = ['run', '--allow-all', ...flags, hostProgram('deno-warnings.mjs'), ...options]
-  const { stdout, stderr } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+  const { stdout, stderr } = await promisify(execFile)(binary ?? '', args)
   expect(
     Object.fromEntries(
       stdout

@@ -89,7 +89,7 @@ function typeErrors(programs: readonly string[]): string {
 test('every example compiles', () => {
   expect(examples.length).toBeGreaterThan(15)
   expect(typeErrors(examples.map(({ code }) => code))).toBe('')
-}, 120_000)
+})
 
 test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   const documents = ['client', 'testing'].map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
@@ -98,7 +98,7 @@ test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   )
   expect(snippets.length).toBeGreaterThan(8)
   expect(typeErrors(snippets)).toBe('')
-}, 120_000)
+})
 
 test('every whole program in README.md, docs/mounting.md and docs/behind-a-proxy.md compiles', () => {
   const programs = ['README.md', 'docs/mounting.md', 'docs/behind-a-proxy.md'].flatMap((name) =>
@@ -106,7 +106,7 @@ test('every whole program in README.md, docs/mounting.md and docs/behind-a-proxy
   )
   expect(programs.length).toBeGreaterThan(6)
   expect(typeErrors(programs)).toBe('')
-}, 120_000)
+})
 
 test('the declared types are also found by CommonJS projects', () => {
   const { exports, types, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { HANG } from './deadline.ts'
 import { findProgram } from './server-process.ts'
 
 /** The path of Chromium or Chrome, or `undefined` if neither is on this machine. */
@@ -19,7 +20,7 @@ const FLAGS = [
 ]
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath, args: FLAGS })
+  return chromium.launch({ executablePath: chromiumPath, args: FLAGS, timeout: HANG })
 }
 
 /** A page that records its faults. */
@@ -32,6 +33,7 @@ export interface WatchedPage {
 /** Opens a page and starts to record its faults. */
 export async function openPage(browser: Browser, url: string, width: number, colorScheme: 'light' | 'dark') {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+  context.setDefaultTimeout(HANG)
   const page = await context.newPage()
   const faults: string[] = []
   const { origin } = new URL(url)

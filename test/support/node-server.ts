@@ -29,11 +29,14 @@ export async function storeWithKey({ store = {}, perMinute = 1_000_000, wrap = s
   return { petStore, token, authorized: `Host: a\r\nAuthorization: Bearer ${token}\r\n` }
 }
 
+/** Longer than any test waits, so that no test passes because the server closes an idle connection after a while. */
+const HOUR = 3_600_000
+
 /** Starts a server on a free port. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { store: _store, perMinute: _perMinute, wrap: _wrap, ...serveOptions } = options
   const stored = await storeWithKey(options)
-  const server = await serve(stored.petStore, { port: 0, closeTimeout: 1, ...serveOptions })
+  const server = await serve(stored.petStore, { port: 0, closeTimeout: 1, idleTimeout: HOUR, ...serveOptions })
   onTestFinished(server.close)
   return { ...server, ...stored }
 }

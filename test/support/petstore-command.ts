@@ -13,7 +13,7 @@ export interface Outcome {
 
 /** Runs a `petstore` command to its end. */
 export function runCommand(args: readonly string[], env = process.env, cwd = process.cwd()): Promise<Outcome> {
-  const options = { env, cwd, timeout: 60_000 }
+  const options = { env, cwd }
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [command, ...args], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),

@@ -15,13 +15,9 @@ export interface Ended {
 }
 
 /** Runs the command `petstore` to its end, with additional environment variables. */
-export async function runPetstore(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  milliseconds?: number,
-): Promise<Ended> {
+export async function runPetstore(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const { child, read } = start(args, env)
-  const [code] = (await within(once(child, 'close'), 'the end of the command', milliseconds)) as [number | null]
+  const [code] = (await within(once(child, 'close'), 'the end of the command')) as [number | null]
   return { code, ...read() }
 }
 
@@ -53,7 +49,7 @@ export async function startPetstore(...flags: string[]) {
     bearer: (plan: string) => ({ headers: { authorization: `Bearer ${keys[plan]}` } }),
     output: () => read().stdout,
     exited: async () => {
-      const [code] = (await within(closed, 'the end of the command', 5_000)) as [number | null]
+      const [code] = (await within(closed, 'the end of the command')) as [number | null]
       return { code, stderr: read().stderr }
     },
   }

@@ -24,7 +24,8 @@ export interface Received {
 /** Sends one request to a target, such as `/v1/pets?limit=2`, and reads the whole response. */
 export type Send = (target: string, sent?: Sent) => Promise<Received>
 
-const PATIENCE = 10_000
+/** How long to wait for a host that hangs, in milliseconds. */
+const PATIENCE = 300_000
 
 /** Returns a function that sends each request on a new socket. */
 export function socketClient(port: number, host = '127.0.0.1'): Send {
@@ -83,10 +84,13 @@ function received(status: number, headers: readonly (readonly [string, string])[
 /** A connection on which a row of the suite sends raw bytes. */
 export class Wire {
   readonly socket: Socket
+  readonly #patience: number
   #text = ''
 
-  constructor(port: number) {
+  /** `patience` is how long to wait for the host, in milliseconds. */
+  constructor(port: number, patience = PATIENCE) {
     this.socket = connect(port, '127.0.0.1')
+    this.#patience = patience
     this.socket.setEncoding('latin1')
     this.socket.on('data', (text) => {
       this.#text += text
@@ -100,7 +104,7 @@ export class Wire {
 
   /** Waits until the received text matches, and removes the match. */
   async take(pattern: RegExp): Promise<RegExpExecArray> {
-    const deadline = AbortSignal.timeout(PATIENCE)
+    const deadline = AbortSignal.timeout(this.#patience)
     for (;;) {
       const match = pattern.exec(this.#text)
       if (match !== null) {

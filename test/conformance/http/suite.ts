@@ -78,7 +78,13 @@ export function httpConformance(runner: Runner, host: Host, isInProcess = false)
         for (const [name, row] of Object.entries(rows)) {
           const limit = limitOf(host.name, name)
           if (limit === undefined) runner.test(name, () => runRow(row, running))
-          else runner.test(`this host cannot pass: ${name}`, () => expectLimit(() => runRow(row, running, 100), limit))
+          else
+            runner.test(`this host cannot pass: ${name}`, () =>
+              expectLimit(
+                () => runRow(row, running, { looks: 100, patience: limit.isSilent ? 500 : undefined }),
+                limit,
+              ),
+            )
         }
       })
     }
@@ -90,12 +96,16 @@ async function expectLimit(check: () => Promise<void>, { shows, reason, isChance
   else await assert.rejects(check(), shows, `this limit is gone, or the row fails differently: ${reason}`)
 }
 
-async function runRow(row: Row, running: RunningHost | undefined, looks = Infinity): Promise<void> {
+async function runRow(
+  row: Row,
+  running: RunningHost | undefined,
+  { looks = Infinity, patience }: { looks?: number; patience?: number | undefined } = {},
+): Promise<void> {
   if (running === undefined) throw new Error('the host did not start')
   const { send, port = 0 } = running
   const wires: Wire[] = []
   const wire = () => {
-    const opened = new Wire(port)
+    const opened = new Wire(port, patience)
     wires.push(opened)
     return opened
   }

@@ -1,16 +1,12 @@
 import { createServer } from 'node:http'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 import { hostProgram, portOf, startProgram } from '../../conformance/start-host.ts'
 import { runPetstore } from '../../support/serve-command.ts'
 import { freePort } from '../../support/server-process.ts'
 
-/** The time limit of a test in milliseconds. It is long because a check sends more than a hundred requests. */
-const PATIENCE = 60_000
-vi.setConfig({ testTimeout: PATIENCE })
-
-const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env, PATIENCE)
+const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env)
 
 /** The host programs accept any token of the form `<plan>-<text>`. */
 const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']

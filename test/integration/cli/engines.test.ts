@@ -38,7 +38,7 @@ function list(server: RunningServer, token: string): Promise<Response> {
 }
 
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('petstore on PostgreSQL', () => {
-  test('petstore on PostgreSQL keeps animals and keys after a restart', { timeout: 120_000 }, async () => {
+  test('petstore on PostgreSQL keeps animals and keys after a restart', async () => {
     const { url } = await openPostgres()
     const place = ['--database-url', url]
     const issued = await runCommand(['keys', 'issue', ...place, '--plan', 'pro', '--label', 'ours'])
@@ -111,7 +111,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       child.kill('SIGTERM')
       await until(async () => output.includes('Closing:'))
       if (closesConnections) proxy.close()
-      expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
+      expect(await within(ended, 'the end of the command')).toEqual([0, null])
       // If the connection is lost between two batches, the command prints the error.
       const interrupted = /^\nClosing: .+\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
       expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing: .+\n$/)
@@ -120,7 +120,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 )
 
 describe.skipIf(missingRedis())('petstore on Redis', () => {
-  test('petstore responds with 503 only while Redis is down', { timeout: 60_000 }, async () => {
+  test('petstore responds with 503 only while Redis is down', async () => {
     const redis = await openRedis()
     const server = await serve('--redis-url', redis.url)
     const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
@@ -137,6 +137,6 @@ describe.skipIf(missingRedis())('petstore on Redis', () => {
     expect(lines().filter((line) => line.startsWith('petstore: GET /v1/pets failed: '))).toHaveLength(1)
     expect(server.output()).not.toMatch(/^ +at /m)
     await redis.start()
-    await expect.poll(async () => (await list(server, token)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await list(server, token)).status).toBe(200)
   })
 })

@@ -158,7 +158,7 @@ describe('petstore serve --data', () => {
     expect((await get(`${server.url}/pets`, token)).status).toBe(429)
   })
 
-  test('a killed server keeps every acknowledged animal', { timeout: 120_000 }, async () => {
+  test('a killed server keeps every acknowledged animal', async () => {
     const token = await issueKey(...PLENTY)
     const created = new Map<number, string>()
     for (let round = 0; round < 20; round++) {
@@ -188,7 +188,7 @@ describe('petstore serve --data', () => {
     expect(next.id).toBeGreaterThan(Math.max(...found.keys()))
   })
 
-  test('four processes together serve exactly as many requests as the limit allows', { timeout: 120_000 }, async () => {
+  test('four processes together serve exactly as many requests as the limit allows', async () => {
     const token = await issueKey('--plan', 'free', '--limits', '1000000/1000')
     const servers = await Promise.all([1, 2, 3, 4].map(() => serveFile('--seed', '0')))
     const agent = new Agent({ keepAlive: true, maxSockets: 200 })
@@ -351,7 +351,7 @@ describe('petstore keys', () => {
 })
 
 describe('petstore seed', () => {
-  test('an interrupted petstore seed continues after the last animal', { timeout: 60_000 }, async () => {
+  test('an interrupted petstore seed continues after the last animal', async () => {
     const args = ['seed', '--count', '60000', '--data', data]
     const broken = startCommand(args)
     const server = await serveFile('--seed', '0')

@@ -51,9 +51,9 @@ describe.skipIf(noPostgres || noRedis || missing('Bun', bun !== undefined))("Bun
     const [server, redis]: [PostgresServer, RedisServer] = await Promise.all([startPostgres(), startRedis()])
     const script = join(import.meta.dirname, '../../support/bun-engines.mjs')
     const env = { ...process.env, POSTGRES_URL: server.url, REDIS_URL: redis.url }
-    const { stdout } = await promisify(execFile)(String(bun), [script], { env, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(String(bun), [script], { env })
     await Promise.all([server.remove(), redis.remove()])
     const [, tests] = /^(\d+) tests were run\n$/.exec(stdout) ?? []
     expect(Number(tests)).toBeGreaterThanOrEqual(46)
-  }, 90_000)
+  })
 })

@@ -34,7 +34,7 @@ function compiledDriver(folder: string | undefined): Driver | undefined {
 
 /** Runs the contract suites in another runtime. If a test fails, the error contains the output. */
 async function runContracts(binary: string | undefined, ...args: string[]): Promise<void> {
-  await promisify(execFile)(String(binary), args, { timeout: 110_000 })
+  await promisify(execFile)(String(binary), args)
 }
 
 describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-sqlite3', () => {
@@ -43,16 +43,10 @@ describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-
   sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
 })
 
-test.skipIf(missing('Node 24', node !== undefined))(
-  'node:sqlite passes the contract tests',
-  () => runContracts(node, program),
-  120_000,
+test.skipIf(missing('Node 24', node !== undefined))('node:sqlite passes the contract tests', () =>
+  runContracts(node, program),
 )
 
-test.skipIf(missing('Bun', bun !== undefined))(
-  'bun:sqlite passes the contract tests',
-  () => {
-    return runContracts(bun, 'test', '--timeout', '60000', program)
-  },
-  120_000,
-)
+test.skipIf(missing('Bun', bun !== undefined))('bun:sqlite passes the contract tests', () => {
+  return runContracts(bun, 'test', '--timeout', '60000', program)
+})

@@ -36,7 +36,7 @@ const runner = {
     test(name, async () => {
       const response = await miniflare.dispatchFetch('http://localhost/', { method: 'POST', body: title })
       expect(await response.text()).toBe('')
-    }, 60_000)
+    })
   },
 }
 d1Contracts(runner, 'D1', () => {

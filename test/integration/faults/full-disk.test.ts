@@ -45,7 +45,7 @@ describe.skipIf(noServer || noDisk)('a full disk', () => {
       execFileSync('umount', [disk])
       await server.remove()
     }
-  }, 120_000)
+  })
 })
 
 async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { chromiumPath, launchChromium, openPage } from '../../support/chromium.ts'
+import { HANG } from '../../support/deadline.ts'
 import { missing } from '../../support/skips.ts'
 import { SECRET } from './site.ts'
 
@@ -35,6 +36,7 @@ export function useChromium() {
     /** Opens the page with a clock that the test moves. */
     async openAt(url: string, time: number) {
       const page = await browser.newPage()
+      page.setDefaultTimeout(HANG)
       onTestFinished(() => page.close())
       await page.clock.install({ time })
       await page.goto(`${url}#${SECRET}`)
@@ -43,6 +45,7 @@ export function useChromium() {
     async openWithoutScripts(url: string) {
       const context = await browser.newContext({ javaScriptEnabled: false })
       onTestFinished(() => context.close())
+      context.setDefaultTimeout(HANG)
       const page = await context.newPage()
       await page.goto(url)
       return page

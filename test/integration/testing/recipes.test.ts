@@ -25,7 +25,7 @@ interface Workflow {
 
 /** Runs a recipe to its end and returns its output. If the recipe fails, the error contains the output. */
 async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
-  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 230_000 }
+  const options = { cwd: root, env: { ...process.env, ...env } }
   const { stdout, stderr } = await promisify(execFile)(program, args, options)
   return stdout + stderr
 }
@@ -80,7 +80,7 @@ describe('a program in another language', () => {
     const command = `petstore() { exec "${process.execPath}" "${join(root, 'dist/cli.js')}" "$@"; }`
     const script = [command, "trap 'kill $!' EXIT", ...steps].join('\n')
     const text = script.replaceAll(/\b(3000|3001)\b/g, (port) => String(ports[port as unknown as keyof typeof ports]))
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-ec', text], { cwd: folder, timeout: 60_000 })
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-ec', text], { cwd: folder })
     expect(stdout + stderr).toMatch(/^OK$/m)
   })
 
@@ -91,8 +91,7 @@ describe('a program in another language', () => {
   ]
 
   for (const { name, program, args, steering } of programs) {
-    // The time limit is long, because Go compiles its standard library the first time.
-    const options = { timeout: 240_000, skip: missing(name, program !== undefined, { optional: true }) }
+    const options = { skip: missing(name, program !== undefined, { optional: true }) }
 
     test(`a ${name} program lists every animal with exact ids`, options, async () => {
       const server = await startServer()

@@ -10,6 +10,7 @@ import {
 import type { ClientSeams } from '../../../src/client/options.ts'
 import { createPetStore, memory, type PetStoreError } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
+import { until } from '../../support/until.ts'
 
 const API_KEY = 'pet_abc'
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"available"}'
@@ -635,7 +636,7 @@ describe('an AbortSignal', () => {
     const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
     const listed = client.listPets({ signal: controller.signal })
     const rejected = expect(listed).rejects.toBe('enough')
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await until(async () => vi.getTimerCount() === 1)
     controller.abort('enough')
     await rejected
     expect([vi.getTimerCount(), fetch.mock.calls.length]).toEqual([0, 1])
@@ -668,7 +669,7 @@ describe('an AbortSignal', () => {
     const fetch = async () => responses.shift() ?? json('[]')
     const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
     const listed = client.listPets({ signal: new AbortController().signal })
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await until(async () => vi.getTimerCount() === 1)
     await vi.advanceTimersByTimeAsync(2_500)
     expect((await listed).pets).toEqual([])
   })

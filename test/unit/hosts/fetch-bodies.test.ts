@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
+import { until } from '../../support/until.ts'
 
 /** Each function calls a handler as Bun, Deno or Hono would call it, with a Request that the host has built itself. */
 const handlers = {
@@ -60,7 +61,7 @@ describe('Bun', () => {
     })
     const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
     expect((await toFetch(store)(request)).status).toBe(413)
-    await expect.poll(() => left).toBe(-1)
+    await until(async () => left === -1)
     expect(cancel).not.toHaveBeenCalled()
   })
 

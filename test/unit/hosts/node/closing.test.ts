@@ -92,7 +92,7 @@ describe('close', () => {
     expect(await isRefused(url)).toBe(true)
     slow.socket.resume()
     expect(JSON.parse((await slow.answer()).body)).toHaveLength(1)
-    await within(closed, 'close', 2_000)
+    await within(closed, 'close')
     await kept.closed()
   })
 
@@ -101,7 +101,7 @@ describe('close', () => {
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     await kept.answer()
-    await within(close(), 'close', 2_000)
+    await within(close(), 'close')
     await kept.closed()
     await silent.closed()
   })
@@ -115,7 +115,7 @@ describe('close', () => {
     await busy.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     await within(asked, 'the storage')
     const closed = close()
-    await within(kept.closed(), 'the end of the idle connection', 2_000)
+    await within(kept.closed(), 'the end of the idle connection')
     open()
     expect((await busy.answer()).status).toBe(200)
     await within(closed, 'close')
@@ -131,7 +131,7 @@ describe('close', () => {
     await connection.send(body)
     const answer = await connection.answer()
     expect([answer.status, answer.headers.connection]).toEqual([201, 'close'])
-    await within(closed, 'close', 2_000)
+    await within(closed, 'close')
   })
 
   test.each([
@@ -142,7 +142,7 @@ describe('close', () => {
     const { url, authorized, close } = await startServer({ closeTimeout: 20 })
     const connection = await rawConnection(url)
     await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
-    await within(close(), 'close', 2_000)
+    await within(close(), 'close')
     await connection.closed()
   })
 
@@ -344,7 +344,7 @@ test('serve continues after an error event of the Node server', async () => {
 })
 
 test('serve closes an inactive connection after two minutes by default', async () => {
-  const { url } = await startServer()
+  const { url } = await startServer({ idleTimeout: undefined })
   expect((await nodeServer(url)).timeout).toBe(120_000)
 })
 
@@ -399,7 +399,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await once(slow.socket, 'readable')
   const closed = close()
   slow.socket.resetAndDestroy()
-  await within(closed, 'close', 2_000)
+  await within(closed, 'close')
   await kept.closed()
 })
 
