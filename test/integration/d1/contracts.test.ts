@@ -12,6 +12,7 @@ beforeAll(async () => {
     format: 'esm',
     conditions: ['workerd'],
     write: false,
+    logLevel: 'error',
   })
   miniflare = new Miniflare({
     modules: true,

@@ -7,7 +7,9 @@ import { postgresPrograms, startPostgres } from '../../support/postgres-server.t
 import { freePort, startProcess } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
-const RESTARTS = 10
+const RESTARTS = 4
+/** Seconds in which the balancer must see that a server is closing: also on a busy machine. */
+const DRAIN_DELAY = '10'
 const CLIENTS = 8
 const COMMAND = join(import.meta.dirname, '../../../dist/cli.js')
 
@@ -41,7 +43,7 @@ function startLoad(url: string, token: string) {
 }
 
 test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
-  'two servers restart in turn ten times without a lost request or animal',
+  'two servers restart in turn four times without a lost request or animal',
   async () => {
     const engine = await startPostgres()
     onTestFinished(() => engine.remove())
@@ -54,7 +56,7 @@ test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
 
     const ports = [await freePort(), await freePort()] as const
     const start = async (port: number) => {
-      const flags = ['--port', String(port), '--database-url', engine.url, '--drain-delay', '1']
+      const flags = ['--port', String(port), '--database-url', engine.url, '--drain-delay', DRAIN_DELAY]
       const server = await startProcess(process.execPath, [COMMAND, 'serve', ...flags], /Ctrl-C/)
       onTestFinished(() => server.stop('SIGKILL'))
       return server
@@ -79,5 +81,4 @@ test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM petstore.pets')
     expect(rows.map(({ name }) => name).toSorted()).toEqual(load.added.toSorted())
   },
-  300_000,
 )
