@@ -6,6 +6,7 @@ import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.t
 import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
 import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
+import { isUrl } from './support/is-url.ts'
 import {
   checkOptions,
   clockRule,
@@ -166,7 +167,7 @@ export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans
 
 /** Returns whether a value is an origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */
 function isOrigin(value: unknown): boolean {
-  if (typeof value !== 'string' || value.includes('*') || !URL.canParse(value)) return false
+  if (typeof value !== 'string' || value.includes('*') || !isUrl(value)) return false
   const { protocol, host } = new URL(value)
   return value === `${protocol}//${host}`
 }

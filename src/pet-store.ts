@@ -1,14 +1,15 @@
 import type { ErrorCode } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
+import { buildRequest } from './http/build-request.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, deprecationOf, isRemoved, removedResponse } from './http/deprecation.ts'
 import {
   type ApiRequest,
+  FetchRequest,
   hasUnknownExpectation,
   isAborted,
   readTarget,
   type Target,
-  toApiRequest,
 } from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
@@ -276,8 +277,8 @@ function addCommonHeaders(headers: string[], allowance: Allowance): void {
 export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL
-    const request = isUrl ? new Request(input, init as RequestInit | undefined) : input
+    const { request, signal } = isUrl ? buildRequest(input, init as RequestInit | undefined) : { request: input }
     if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
-    return toResponse(await respond(toApiRequest(request)))
+    return toResponse(await respond(new FetchRequest(request, undefined, signal)))
   }
 }

@@ -5,6 +5,7 @@ import type { OperationName } from '../operations.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { pet, pets as petArray } from '../schemas/pet.ts'
 import { describeValue } from '../support/describe-value.ts'
+import { isUrl } from '../support/is-url.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { linkTarget } from './link-target.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
@@ -177,7 +178,7 @@ function readNextCursor(response: ClientResponse): string | undefined {
   if (target === undefined && link.length > MAX_LINK)
     throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
   if (target === undefined) return undefined
-  const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null
+  const cursor = isUrl(target, url) ? new URL(target, url).searchParams.get('cursor') : null
   if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')
   return cursor
 }

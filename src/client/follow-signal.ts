@@ -1,3 +1,5 @@
+import { abortReason } from '../support/time.ts'
+
 /** A signal of one call. It aborts when the signal of the caller aborts. */
 export interface CallSignal {
   readonly signal: AbortSignal
@@ -22,7 +24,7 @@ export function createSignalFollower(): (callers: AbortSignal) => CallSignal {
   function startFollowing(callers: AbortSignal): Followed {
     const calls = new Set<AbortController>()
     const abortAll = () => {
-      for (const call of calls) call.abort(callers.reason)
+      for (const call of calls) call.abort(abortReason(callers))
     }
     callers.addEventListener('abort', abortAll)
     followed.set(callers, { calls, abortAll })
@@ -33,7 +35,7 @@ export function createSignalFollower(): (callers: AbortSignal) => CallSignal {
     const { calls, abortAll } = followed.get(callers) ?? startFollowing(callers)
     const controller = new AbortController()
     calls.add(controller)
-    if (callers.aborted) controller.abort(callers.reason)
+    if (callers.aborted) controller.abort(abortReason(callers))
     const release = () => {
       calls.delete(controller)
       if (calls.size > 0) return

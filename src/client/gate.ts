@@ -1,6 +1,6 @@
 import type { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
-import { untilAborted } from '../support/time.ts'
+import { abortReason, untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
 import { createQueue } from './queue.ts'
 import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
@@ -202,7 +202,7 @@ export function createGate(
       const place = queue.add(waiter)
       rejectIfTooLate(place, waiter)
       startWaiting()
-      return () => reject(place, waiter, call.signal?.reason)
+      return () => reject(place, waiter, call.signal && abortReason(call.signal))
     })
     const settledBefore = state.settled
     const patience = setTimeout(() => {

@@ -1,4 +1,4 @@
-import type { PetStoreError } from '../errors.ts'
+import { PetStoreError } from '../errors.ts'
 import { isToken68 } from '../keys/token.ts'
 import type { Clock } from '../ports.ts'
 import {
@@ -98,6 +98,17 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
   },
 }
 
+/** Calls the global `fetch`, which is read at each request, because tests replace it. */
+async function globalFetch(url: string, init: RequestInit): Promise<Response> {
+  // Without this error, the client would take the missing function for a network fault, and try again for two minutes.
+  if (typeof globalThis.fetch !== 'function') throw new PetStoreError('internal_error', NO_FETCH)
+  return globalThis.fetch(url, init)
+}
+
+const NO_FETCH =
+  'This environment has no global fetch: pass the option fetch of the client. In Jest, use the environment jest-fixed-jsdom in place ' +
+  'of jsdom.'
+
 /** Checks the options of the client and fills in the defaults. @throws {PetStoreError} `invalid_option` */
 export function resolveClientOptions(options: PetStoreClientOptions, seams: ClientSeams) {
   checkOptions(RULES, options)
@@ -110,8 +121,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   return {
     baseUrl: trimEndOf(String(baseUrl), '/'),
     apiKey,
-    // Read the global `fetch` at each request, because tests replace it.
-    fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
+    fetch: options.fetch ?? globalFetch,
     timeout: options.timeout ?? 30_000,
     onRetry: options.onRetry,
     retry: { maxElapsed, maxRetries, baseDelay, maxDelay },

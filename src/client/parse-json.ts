@@ -1,7 +1,6 @@
+import { isPetStoreError } from '../errors.ts'
 import { readJson } from '../pets/json/read.ts'
 import { JsonNumber } from '../support/json-number.ts'
-
-const encoder = new TextEncoder()
 
 /**
  * Parses JSON without rounding ids: each integer within 64 bits becomes a `bigint`, also `1`; other numbers become `number`.
@@ -16,14 +15,16 @@ const encoder = new TextEncoder()
  * ```
  */
 export function parseJson(json: string | Uint8Array): unknown {
-  return withPlainNumbers(readJson(typeof json === 'string' ? encoder.encode(json) : json))
+  return withPlainNumbers(readJson(typeof json === 'string' ? new TextEncoder().encode(json) : json))
 }
 
 /** Returns `undefined` for a text that is not JSON. */
 export function parseJsonIfValid(json: string | Uint8Array): unknown {
   try {
     return parseJson(json)
-  } catch {
+  } catch (error) {
+    // Any other error is about the environment, such as a missing `TextDecoder`.
+    if (!isPetStoreError(error)) throw error
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 import { isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
+import { isUrl } from '../support/is-url.ts'
 import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJsonIfValid } from './parse-json.ts'
@@ -43,7 +44,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
 }
 
 function withoutCredentials(location: string | null, url: string): string | null {
-  if (location === null || !URL.canParse(location, url)) return location
+  if (location === null || !isUrl(location, url)) return location
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
 

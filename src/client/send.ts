@@ -2,7 +2,7 @@ import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
 import { type OperationName, operations } from '../operations.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
-import { untilAborted, withTimeout } from '../support/time.ts'
+import { abortReason, untilAborted } from '../support/time.ts'
 import { createSignalFollower } from './follow-signal.ts'
 import { type Call, createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
@@ -44,6 +44,8 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   let rateLimit: RateLimit | undefined
   /** Whether the server supports idempotency keys: false after its first `idempotency_not_supported`. */
   let supportsKeys = true
+  /** Whether `fetch` takes our signals; `undefined` before the first request. */
+  let takesSignals: boolean | undefined
   const stopwatch = createStopwatch(clock, options.sleep)
   const pass = createGate(options, stopwatch)
   const follow = createSignalFollower()
@@ -59,9 +61,11 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
     const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begunAt, key }
+    takesSignals ??= fetchTakesSignals()
     const exchange = async (signal: AbortSignal) => {
       // With `follow`, a redirect could send the API key and the animal to another server.
-      const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
+      const init = { method, headers, body: body ?? null, redirect: 'manual' } as const
+      const response = await fetch(url, takesSignals ? { ...init, signal } : init)
       Object.assign(result, { status: response.status, headers: response.headers, url: response.url || url })
       const redirect = redirectError(response, url, apiKey)
       if (redirect !== undefined) throw redirect
@@ -72,7 +76,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     try {
       await withDeadline(exchange, timeout, signal)
     } catch (cause) {
-      signal?.throwIfAborted()
+      if (signal?.aborted) throw abortReason(signal)
       result.error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause, apiKey)
     }
     return result
@@ -121,17 +125,34 @@ function targetOf({ operation, parameters = {}, query }: ClientRequest): string 
   return query && query.size > 0 ? `${path}?${query}` : path
 }
 
+/**
+ * Returns whether `fetch` takes the signals of the global `AbortController`. Under jsdom, it may be of another realm: with vitest 2
+ * and 3 on Node 24, `fetch` rejects its signals. Then a call still rejects at its timeout, but its request goes on.
+ */
+function fetchTakesSignals(): boolean {
+  if (typeof Request === 'undefined') return true
+  try {
+    return new Request('http://localhost', { signal: new AbortController().signal }).signal !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */
 function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: number, signal?: AbortSignal) {
   const controller = new AbortController()
-  const result = untilAborted<void>(signal, (resolve, reject) => {
-    task(controller.signal).then(resolve, reject)
-    // Reject at the timeout, even if the task never settles: the listener on `signal` is removed when this promise settles.
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
-    return () => controller.abort(signal?.reason)
-  })
-  return withTimeout(result, timeout, () => {
-    controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
-    return controller.signal.reason
+  return untilAborted<void>(signal, (resolve, reject) => {
+    const timer = setTimeout(() => {
+      const error = new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError')
+      // Reject also if the task never settles: the listener on `signal` is removed when this promise settles.
+      reject(error)
+      controller.abort(error)
+    }, timeout)
+    const stopTimer = () => clearTimeout(timer)
+    task(controller.signal).then(resolve, reject).finally(stopTimer)
+    return () => {
+      stopTimer()
+      controller.abort(signal && abortReason(signal))
+    }
   })
 }

@@ -115,13 +115,16 @@ export class FetchRequest implements ApiRequest {
   readonly mountPath: string | undefined
   protected readonly request: Request
   readonly #clientAddress: string | undefined
+  readonly #signal: AbortSignal | undefined
 
-  constructor(request: Request, clientAddress?: string) {
+  /** @param signal - the signal of the caller, if it is not the one of the `Request`: see {@link buildRequest} */
+  constructor(request: Request, clientAddress?: string, signal?: AbortSignal) {
     this.method = request.method
     this.target = request.url
     this.mountPath = nextBasePath(request)
     this.request = request
     this.#clientAddress = clientAddress
+    this.#signal = signal
   }
 
   get clientAddress(): string | undefined {
@@ -129,7 +132,7 @@ export class FetchRequest implements ApiRequest {
   }
 
   get signal(): AbortSignal | undefined {
-    return this.request.signal
+    return this.#signal ?? this.request.signal
   }
 
   header(name: string): string | undefined {
@@ -138,7 +141,7 @@ export class FetchRequest implements ApiRequest {
 
   /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime ends the read. */
   protected get bodySignal(): AbortSignal | undefined {
-    return this.request.signal
+    return this.#signal ?? this.request.signal
   }
 
   /** Discards the rest of a body that is too large. Overridden where the runtime has a better way. */
@@ -148,7 +151,7 @@ export class FetchRequest implements ApiRequest {
 
   /** Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client disconnects. */
   protected wholeBody(): Promise<ArrayBuffer> {
-    return bodyUnlessAborted(this.request.arrayBuffer(), this.request)
+    return bodyUnlessAborted(this.request.arrayBuffer(), this)
   }
 
   async body(limit: number): Promise<Uint8Array> {

@@ -1,38 +1,23 @@
 import { liveKey } from '../keys/live-key.ts'
-import { keyChanges, newKey } from '../keys/new-key.ts'
-import { sharedLookUps } from '../keys/shared-look-up.ts'
-import { hashToken, isToken } from '../keys/token.ts'
+import { keyChanges, newKeyWithoutHash } from '../keys/new-key.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
-/** The largest number of look-ups that requests can share at the same time. */
-const MAX_LOOK_UPS = 10_000
-
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  /** Each key by the SHA-256 of its token. The three maps hold the same objects: a new `key` in an object is seen in all maps. */
-  const byHash = new Map<string, { key: ApiKey }>()
-  /** Each key that is not revoked, by its id. */
-  const byId = new Map<string, { key: ApiKey }>()
-  /** The keys whose token was found before. Otherwise, hashing the token would take longer than the rest of the request. */
+  /**
+   * Each key by its token. Other key stores keep a hash in place of the token, because a file or a database can be stolen. Here, it
+   * would protect nothing, because each request brings its token into the same memory, and hashing takes longer than the look-up.
+   */
   const byToken = new Map<string, { key: ApiKey }>()
-  // Requests with the same token at the same time wait for one hash, so that they continue in the order of their arrival.
-  const lookUps = sharedLookUps(async (token) => {
-    const entry = byHash.get(await hashToken(token))
-    if (entry !== undefined) byToken.set(token, entry)
-    return entry
-  }, MAX_LOOK_UPS)
+  /** Each key that is not revoked, by its id. Both maps hold the same objects: a new `key` in an object is seen in both. */
+  const byId = new Map<string, { key: ApiKey }>()
 
   return {
-    find(token) {
-      const entry = byToken.get(token)
-      if (entry !== undefined) return liveKey(entry.key, clock.now())
-      if (!isToken(token)) return undefined
-      return lookUps.find(token).then((found) => liveKey(found?.key, clock.now()))
-    },
+    find: (token) => liveKey(byToken.get(token)?.key, clock.now()),
     async issue(options) {
-      const { token, hash, key } = await newKey(options, clock.now(), plans)
+      const { token, key } = newKeyWithoutHash(options, clock.now(), plans)
       const entry = { key }
-      byHash.set(hash, entry)
+      byToken.set(token, entry)
       byId.set(key.id, entry)
       return { token, key }
     },
@@ -51,6 +36,6 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
       entry.key = Object.freeze({ ...entry.key, revokedAt: clock.now() })
       return true
     },
-    list: async () => Array.from(byHash.values(), ({ key }) => key),
+    list: async () => Array.from(byToken.values(), ({ key }) => key),
   }
 }

@@ -1,4 +1,13 @@
+import { PetStoreError } from '../errors.ts'
+
 export async function hexDigest(algorithm: 'SHA-1' | 'SHA-256', bytes: BufferSource): Promise<string> {
-  const digest = await crypto.subtle.digest(algorithm, bytes)
+  const { subtle } = crypto
+  if (subtle === undefined)
+    throw new PetStoreError(
+      'internal_error',
+      `crypto.subtle, which computes ${algorithm}, is missing: expected Node, Bun, Deno, Workers or a page over HTTPS; jsdom and a ` +
+        "page over plain HTTP have none. In a test, use the memory back end, or replace crypto by webcrypto of 'node:crypto'.",
+    )
+  const digest = await subtle.digest(algorithm, bytes)
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

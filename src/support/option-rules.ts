@@ -1,5 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import { describeValue } from './describe-value.ts'
+import { isUrl } from './is-url.ts'
 
 export interface OptionRule {
   /** A valid value in words, for the error message. */
@@ -17,7 +18,7 @@ export function isPositiveInteger(value: unknown): value is number {
 
 /** Returns whether a value is an http or https URL without credentials, query and fragment. */
 export function isHttpUrl(value: unknown): value is string {
-  return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
+  return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && isUrl(value)
 }
 
 /** Returns whether a value is an object, but not an array, map or promise. */

@@ -16,18 +16,23 @@ export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
 
+/** Returns why a signal has aborted. The signals of jsdom 20, the one of Jest 29, have neither `reason` nor `throwIfAborted`. */
+export function abortReason(signal: AbortSignal): unknown {
+  return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason
+}
+
 /** Calls `start`, which starts work and may return a function to stop it. If the signal aborts, stops the work and rejects. */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
   start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => (() => unknown) | undefined,
 ): Promise<T> {
-  signal?.throwIfAborted()
+  if (signal?.aborted) throw abortReason(signal)
   let onAbort = () => {}
   try {
     return await new Promise((resolve, reject) => {
       const stop = start(resolve, reject)
       onAbort = () => {
-        reject(signal?.reason)
+        reject(signal && abortReason(signal))
         stop?.()
       }
       signal?.addEventListener('abort', onAbort)

@@ -1,6 +1,7 @@
 import { FetchInterceptor } from '@mswjs/interceptors/fetch'
 import { isBrokenConnection } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
+import { isUrl } from '../support/is-url.ts'
 import { invalidOption } from '../support/option-rules.ts'
 
 /** Sends the requests of the global `fetch` for one origin to a pet store, until `restore`. */
@@ -35,7 +36,7 @@ let interceptor: FetchInterceptor | undefined
  */
 export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'>): Interception {
   const origin = String(address).replace(/\/$/, '')
-  if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (!isUrl(origin) || new URL(origin).origin !== origin)
     throw invalidOption('origin', 'an origin such as "https://api.example", without a path', address)
   if (petStores.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
   if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store with fetch', petStore)

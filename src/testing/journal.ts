@@ -1,5 +1,5 @@
 import { type ApiRequest, originForm } from '../http/request.ts'
-import { toResponse } from '../http/response.ts'
+import type { ApiResponse } from '../http/response.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { Clock } from '../ports.ts'
 
@@ -48,10 +48,20 @@ export function recordRequests(handle: PetStore['handle'], clock: Clock, journal
       entry.body = new TextDecoder().decode(body)
     })
     const response = await handle(copying)
-    const headers = Object.fromEntries(toResponse(response).headers)
-    entry.response = { status: response.status, headers, body: response.body }
+    entry.response = { status: response.status, headers: headersOf(response), body: response.body }
     return response
   }
+}
+
+/** Returns the headers by their names in lower case. Does not use `Headers`, which jsdom does not have. */
+function headersOf({ headers }: ApiResponse): Record<string, string> {
+  const joined: Record<string, string> = {}
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = String(headers[i]).toLowerCase()
+    const value = String(headers[i + 1])
+    joined[name] = name in joined ? `${joined[name]}, ${value}` : value
+  }
+  return joined
 }
 
 /** Returns a request that calls `keep` with its body when the store reads the body. */

@@ -9,7 +9,8 @@ const MAX_DEPTH = 256
 const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const decoder = new TextDecoder('utf-8', { fatal: true })
+/** Created at its first use, because jsdom has no `TextDecoder`: a test with jsdom can then at least import the package. */
+let decoder: TextDecoder | undefined
 
 /** Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}. @throws {PetStoreError} `malformed_json` */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
@@ -21,6 +22,7 @@ export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY
 }
 
 function decode(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder('utf-8', { fatal: true })
   try {
     return decoder.decode(bytes)
   } catch {
