@@ -65,9 +65,20 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   return closeOnFailure(close, async () => {
     await using(place, () => Promise.race([client.connect(), failed]))
     printErrorsOf(place, client, passwordsOf(url))
-    return { ...redis(client), place, close }
+    const { quota } = redis(client)
+    // The first call finds out whether the client is one of a whole cluster. Otherwise, only some requests would fail, later.
+    await using(place, async () => quota.spend(START_PROBE))
+    return { quota, place, close }
   })
 }
+
+const START_PROBE = {
+  subject: 'petstore:start',
+  anonymous: true,
+  limits: { perMinute: 1_000_000, perDay: 1_000_000_000 },
+  ban: false,
+  now: 0,
+} as const
 
 /** Does not repeat the last message, because drivers report each failed attempt to reconnect. */
 function printErrorsOf(place: string, client: Events, secrets: readonly string[]): void {

@@ -1,7 +1,8 @@
+import { PetStoreError } from '../../../src/errors.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
-import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
+import { concealCommand, isMoved, isScriptMissing, isUnavailable } from './errors.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {
@@ -35,9 +36,13 @@ type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args:
 export function runnerOf(client: RedisClient, script: string): RunScript {
   const evaluate = evaluatorOf(client)
   let sha1: string | undefined
+  let isChecked = false
   return async (key, args) => {
     sha1 ??= await hexDigest('SHA-1', new TextEncoder().encode(script))
     try {
+      // Concurrent calls do not share a check: on Workers, a check would end with the request that has started it.
+      if (!isChecked) await refuseSingleNode(evaluate)
+      isChecked = true
       return await evaluate('EVALSHA', sha1, key, args).catch((error) => {
         if (isScriptMissing(error)) return evaluate('EVAL', script, key, args)
         throw error
@@ -46,6 +51,27 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
       concealCommand(error)
       throw isUnavailable(error) ? unavailable(error) : error
     }
+  }
+}
+
+/** Keys in eight hash slots of a Redis Cluster, at equal distances from each other. Redis hashes only the text in braces. */
+const SPREAD_KEYS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys'].map((tag) => `petstore:{${tag}}`)
+
+/**
+ * Throws if the client talks to a single node of a cluster. Such a client gets `MOVED` for the keys of other nodes, so most
+ * customers would get 503 for ever, while the others, and perhaps the probe of a load balancer, would get 200.
+ */
+async function refuseSingleNode(evaluate: Evaluate): Promise<void> {
+  try {
+    // One after another: a `Cluster` without a queue rejects commands for a node to which it is still connecting.
+    for (const key of SPREAD_KEYS) await evaluate('EVAL', 'return 1', key, [])
+  } catch (error) {
+    if (!isMoved(error)) throw error
+    throw new PetStoreError(
+      'invalid_option',
+      'option client: expected a client of the whole Redis Cluster, got a client of one of its nodes, which does not follow MOVED; pass new Cluster([{ host, port }]) of ioredis, or createCluster({ rootNodes }) of node-redis',
+      { cause: error },
+    )
   }
 }
 

@@ -1,3 +1,5 @@
+import { isPetStoreError } from '../../../src/errors.ts'
+
 /** An error reply of Redis begins with a word in capitals. Any other error of a client means that the connection is lost. */
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
@@ -11,8 +13,13 @@ const UNAVAILABLE =
 /** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
-  if (typeof message !== 'string' || name === 'TypeError') return false
+  if (typeof message !== 'string' || name === 'TypeError' || isPetStoreError(error)) return false
   return UNAVAILABLE.test(message) || !REPLY.test(message)
+}
+
+/** Returns whether a node of a cluster has sent the client to another node. Clients of a whole cluster follow `MOVED` themselves. */
+export function isMoved(error: unknown): boolean {
+  return /^MOVED\b/.test(String(Object(error).message))
 }
 
 /** Redis forgets scripts after a restart, a flush or a failover. */
