@@ -1,6 +1,5 @@
 import type { ApiRequest } from '../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts'
-import { boundedMap } from '../../src/support/bounded-map.ts'
 import type { SiteRoute, SiteRoutes } from '../hosts/node/site.ts'
 import type { ServeFlags } from './flags.ts'
 import { print } from './output.ts'
@@ -18,8 +17,8 @@ export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags)
   await print(yaml ? await toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** Clients choose the `Host` header, so the number of cached documents is limited. */
-const MAX_ADDRESSES = 16
+/** Stands for the origin of the server in a text. Clients choose the `Host` header, so each text is written once for all hosts. */
+const ORIGIN = 'http://origin-of-the-request.invalid'
 
 /** Any web page may read the document: it contains no secret, and editors of OpenAPI documents are web pages. */
 export function documentRoutes(options: OpenApiOptions) {
@@ -48,31 +47,40 @@ async function referenceOf(options: OpenApiOptions): Promise<string> {
 type Write = (document: OpenApiDocument) => string | Promise<string>
 
 function documentRoute(options: OpenApiOptions, headers: readonly string[], write: Write): SiteRoute {
-  const byServer = boundedMap<Promise<SharedDocument>>(MAX_ADDRESSES)
+  let written: Promise<SharedDocument> | undefined
   return async (request) => {
-    const server = options.serverUrl === undefined ? serverOf(request) : undefined
-    const shared = byServer.get(server ?? '') ?? documentOf(options, server).then(write).then(sharedDocument)
-    byServer.set(server ?? '', shared)
-    return documentResponse(await shared, request, headers)
+    written ??= documentOf(options, ORIGIN).then(write).then(sharedDocument)
+    return documentResponse(withOrigin(await written, originOf(request)), request, headers)
+  }
+}
+
+/** Returns a document for an origin; for an empty text, the document contains only the path of the API. */
+function withOrigin({ bytes, tag }: SharedDocument, origin: string): SharedDocument {
+  return {
+    bytes: Buffer.from(bytes.toString().replaceAll(ORIGIN, origin)),
+    tag: tag.replace(/"$/, `.${origin}"`),
   }
 }
 
 /**
- * Returns the origin that a request was sent to, because client generators need absolute URLs. Returns `undefined` behind a proxy:
+ * Returns the origin that a request was sent to, because client generators need absolute URLs. Returns an empty text behind a proxy:
  * this server does not know whether clients use https there.
  */
-function serverOf(request: ApiRequest): string | undefined {
+function originOf(request: ApiRequest): string {
   const host = request.header('host') ?? ''
-  return !isProxied(request) && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `http://${host}` : undefined
+  const isKnown = !isProxied(request) && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)
+  return isKnown && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).origin : ''
 }
 
-/** Loads the code for the OpenAPI document on demand, because most commands do not need it. */
-async function documentOf(options: OpenApiOptions, server?: string): Promise<OpenApiDocument> {
+/**
+ * Loads the code for the OpenAPI document on demand, because most commands do not need it. Without the option `serverUrl`, the URL
+ * of the server begins with `origin`. The links in examples stay relative, as the server sends them.
+ */
+async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
   const document = openApiDocument(options)
-  // Only the URL of the server becomes absolute. The links in examples stay relative, as the server sends them.
-  const [{ url } = { url: '' }] = document.servers
-  return server === undefined ? document : { ...document, servers: [{ url: new URL(url, server).href }] }
+  if (options.serverUrl !== undefined) return document
+  return { ...document, servers: document.servers.map(({ url }) => ({ url: origin + url })) }
 }
 
 async function toYaml(document: OpenApiDocument): Promise<string> {

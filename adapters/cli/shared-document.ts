@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../src/index.ts'
 import type { BytesResponse } from '../hosts/node/write-response.ts'
 
 export interface SharedDocument {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly tag: string
 }
 

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { documentRoutes } from '../../../adapters/cli/openapi.ts'
+import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts'
 import { withSite } from '../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../src/index.ts'
 import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
+
+vi.mock('../../../src/openapi/index.ts', { spy: true })
 
 /** Requests the OpenAPI document from a server with these options. */
 async function get(options: OpenApiOptions, headers: Record<string, string> = {}, path = '/openapi.json') {
@@ -42,13 +44,22 @@ describe('GET /openapi.json', () => {
     expect(JSON.parse(body)).toEqual({ ...openApiDocument(options), servers: [{ url }] })
   })
 
-  test('the document contains the address of the Host header', async () => {
-    const { handle } = withSite(createPetStore(), documentRoutes({}))
-    for (let i = 0; i < 20; i++) {
-      const headers = { host: `host-${i % 18}.test` }
-      const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
-      expect(String((response as { bytes?: unknown }).bytes)).toContain(`"http://host-${i % 18}.test/v1"`)
-    }
+  test.each([
+    ['/openapi.json', 'http://host-7.test/v1'],
+    ['/openapi.yaml', 'http://host-7.test/v1'],
+    ['/reference', '/v1'],
+  ])('%s is written once for all hosts', async (path, api) => {
+    vi.mocked(openApiDocument).mockClear()
+    const { handle } = withSite(createPetStore(), { ...documentRoutes({}), '/reference': referenceRoute({}) })
+    const send = (host: string) => handle(toApiRequest(new Request(`http://a${path}`, { headers: { host } })))
+    for (let i = 0; i < 20; i++) await send(`host-${i}.test`)
+    expect(String(((await send('host-7.test')) as { bytes?: unknown }).bytes)).toContain(api)
+    expect(openApiDocument).toHaveBeenCalledOnce()
+  })
+
+  test('documents of different hosts have different entity tags', async () => {
+    const tags = await Promise.all(['a.test', 'b.test', ''].map(async (host) => (await get({}, { host })).headers.ETag))
+    expect(new Set(tags).size).toBe(3)
   })
 
   test.each(['/openapi.json', '/openapi.yaml'])('web pages of every origin may read %s', async (path) => {
@@ -65,5 +76,10 @@ describe('GET /openapi.json', () => {
   test('GET /openapi.yaml responds with the same document as /openapi.json', async () => {
     const { headers, body } = await get({}, {}, '/openapi.yaml')
     expect([headers['Content-Type'], parse(body)]).toEqual(['application/yaml', openApiDocument()])
+  })
+
+  test.each(['localhost:3000', '[::1]:3000'])('/openapi.yaml is valid for the host %s', async (host) => {
+    const { body } = await get({}, { host }, '/openapi.yaml')
+    expect(parse(body)).toMatchObject({ servers: [{ url: `http://${host}/v1` }] })
   })
 })
