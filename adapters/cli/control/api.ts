@@ -1,8 +1,11 @@
+import type { IRequest } from 'itty-router'
+import { IttyRouter } from 'itty-router/IttyRouter'
 import type * as z from 'zod/mini'
 import { stringifyJson } from '../../../src/client/stringify-json.ts'
 import { isPetStoreError, PetStoreError } from '../../../src/errors.ts'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
+import { type PathParameters, routerPath } from '../../../src/http/routes.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { readJson } from '../../../src/pets/json/read.ts'
@@ -10,7 +13,7 @@ import { shorten } from '../../../src/support/describe-value.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
-import { idIn, type Operation, operations } from './operations.ts'
+import { type Operation, operations } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
 
 /** The largest request body, in bytes. Ten thousand animals fit into it. */
@@ -20,8 +23,23 @@ const NO_STORE = ['Cache-Control', 'no-store']
 
 /** @param secret - the first segment of each path */
 export function createControlApi(double: TestDouble, secret: string): PetStore {
-  const handle = (request: ApiRequest) => respond(double, request, secret).catch(failureResponse)
+  const router = createRouter(double, secret)
+  const handle = (request: ApiRequest) => respond(router, request, secret).catch(failureResponse)
   return { fetch: fetchThrough(handle), handle, basePath: '' }
+}
+
+type Router = ReturnType<typeof createRouter>
+
+function createRouter(double: TestDouble, secret: string) {
+  const router = IttyRouter<IRequest, [request: ApiRequest], ApiResponse>()
+  router.get('/openapi.json', (_, request) =>
+    jsonResponse(200, JSON.stringify(controlDocument(`http://${request.header('host')}/${secret}`))),
+  )
+  for (const operation of operations)
+    router[operation.method]?.(routerPath(operation.path), ({ params, query }: IRequest, request: ApiRequest) =>
+      carryOut(operation, double, request, params, query),
+    )
+  return router
 }
 
 function failureResponse(error: unknown): ApiResponse {
@@ -44,7 +62,7 @@ function withFlag(message: string): string {
   return `${before}(to add a plan, start petstore serve with --plan-limits)${after}`
 }
 
-async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
+async function respond(router: Router, request: ApiRequest, secret: string): Promise<ApiResponse> {
   if (request.rejection !== undefined) return errorResponse(request.rejection)
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST to another site.
@@ -55,25 +73,27 @@ async function respond(double: TestDouble, request: ApiRequest, secret: string):
         'without the secret, from a web page, or through a proxy.',
       { status: 403 },
     )
-  const path = pathOf(target)
-  if (path === '/openapi.json' && request.method === 'GET')
-    return jsonResponse(200, JSON.stringify(controlDocument(`http://${request.header('host')}/${secret}`)))
-  const found = operations.filter((one) => idIn(path, one.path) !== undefined)
-  const allow = found.map(({ method }) => method).join(', ')
-  const operation = found.find(({ method }) => method === request.method)
-  if (operation) return carryOut(operation, double, request, target)
+  const response = await router.fetch({ method: request.method, url: `http://localhost${target}` }, request)
+  return response ?? unmatchedResponse(router, pathOf(target))
+}
+
+function unmatchedResponse({ routes }: Router, path: string): ApiResponse {
+  const allow = routes.flatMap(([method, pattern]) => (pattern.test(path) ? [method] : [])).join(', ')
   if (allow) return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
   return errorResponse('route_not_found', [], `There is nothing at ${path}. GET /openapi.json lists the operations.`)
 }
 
-async function carryOut(operation: Operation, double: TestDouble, request: ApiRequest, target: string) {
-  const path = pathOf(target)
-  const rawQuery = Object.fromEntries(new URLSearchParams(target.slice(path.length + 1)))
-  const query = operation.query && checked(operation.query, rawQuery, 'invalid_parameter')
+async function carryOut(
+  operation: Operation,
+  double: TestDouble,
+  request: ApiRequest,
+  { id = '' }: PathParameters,
+  sentQuery: IRequest['query'],
+): Promise<ApiResponse> {
+  const query = operation.query && checked(operation.query, sentQuery, 'invalid_parameter')
   const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
   const exactBody = operation.body && readJson(bytes)
   const body = operation.body && checked(operation.body, JSON.parse(new TextDecoder().decode(bytes)), 'invalid_body')
-  const id = idIn(path, operation.path) ?? ''
   const result = await operation.run(double, { body, exactBody, query, id })
   const { status, body: hasBody } = operation.response
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }

@@ -32,14 +32,6 @@ function operation<Body = unknown, Query = unknown>(route: string, description: 
   return { method, path, ...(description as Description<unknown, unknown>) }
 }
 
-/** Returns the id in a path that matches a template such as `/keys/{id}`; an empty text if the template has no id. */
-export function idIn(path: string, template: string): string | undefined {
-  const [before = '', after] = template.split('{id}')
-  if (after === undefined) return path === template ? '' : undefined
-  const id = path.slice(before.length, path.length - after.length)
-  return path === before + id + after && /^[\w-]+$/.test(id) ? id : undefined
-}
-
 const SHOWN = ['accept', 'authorization', 'content-type', 'idempotency-key', 'origin', 'user-agent', 'x-forwarded-for']
 
 const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOString(), running: clock.isRunning() })

@@ -58,12 +58,11 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0 } = options
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
+  const own = FILES.map((name) => [name, () => readFileSync(join(folder, name))] as const)
+  const shared = SHARED_FILES.map((name) => [name, () => assets[name]] as const)
+  const files = new Map([...own, ...shared].map(([name, read]) => [name, textRoute(typeOf(name), read)]))
   return {
     '/': textRoute('html', livePage),
-    ...Object.fromEntries(
-      FILES.map((name) => [`/page/${name}`, textRoute(typeOf(name), () => readFileSync(join(folder, name)))]),
-    ),
-    ...Object.fromEntries(SHARED_FILES.map((name) => [`/page/${name}`, textRoute(typeOf(name), () => assets[name])])),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
       const target = originForm(request.target)
@@ -76,6 +75,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
         ...(hasSecret ? forVisitor : { demoKeys: [], requests: [] }),
       })
     },
+    '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
       // Without this check, anybody could guess tokens: a response shows if a token is valid, and no limit counts the requests.

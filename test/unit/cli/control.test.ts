@@ -330,6 +330,14 @@ describe('errors', () => {
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, got "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
+    ['POST', '/openapi.json', {}, 405, /^The path \/openapi\.json supports only GET\.$/],
+    [
+      'GET',
+      '/requests?limit=1&limit=2',
+      undefined,
+      400,
+      /^limit: expected a whole number from 1 to 1000, got \["1","2"\]/,
+    ],
   ])('the control API responds to %s %s %j with %i', async (method, path, body, status, message) => {
     const { control } = await open()
     expect(await control(method, path, body)).toEqual({

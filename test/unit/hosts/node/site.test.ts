@@ -22,6 +22,15 @@ describe('withSite', () => {
     expect(await send('/health', 'HEAD')).toMatchObject({ status: 200, body: '' })
   })
 
+  test('withSite rejects other methods with 405', async () => {
+    expect(await send('/health', 'POST')).toMatchObject({ status: 405, headers: ['Allow', 'GET, HEAD'] })
+  })
+
+  test('withSite passes a target that is no path to the pet store', async () => {
+    const request = toApiRequest(new Request('http://a/', { method: 'OPTIONS' }))
+    expect((await handle({ ...request, method: 'OPTIONS', target: '*', header: () => undefined })).status).toBe(401)
+  })
+
   test('withSite passes other paths to the pet store', async () => {
     expect([(await send('/healthy')).status, (await send('/v1/health')).status]).toEqual([401, 401])
   })
