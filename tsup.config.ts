@@ -31,7 +31,7 @@ const shared: Options = {
   external: [/^node:/],
   removeNodeProtocol: false,
   // The entries of zod load all of its locales, which takes 50 ms at each start. Only what is used is bundled.
-  noExternal: [/^zod/, /^@noble/],
+  noExternal: [/^zod/, 'leven', /^@noble/],
   esbuildPlugins: [rawText],
 }
 

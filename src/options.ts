@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import type { SunsetPolicy } from './http/deprecation.ts'
 import { linkBaseOf } from './http/link-base.ts'
@@ -5,23 +6,25 @@ import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './mo
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
-import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
-import { isUrl } from './support/is-url.ts'
+import { expecting, type Shape } from './schemas/expected.ts'
+import { ban, limits, plans } from './schemas/limits.ts'
 import {
-  checkOptions,
-  clockRule,
-  functionRule,
+  clock,
+  functionOf,
   isHttpUrl,
-  isObject,
-  keyStoreRule,
-  limitsRule,
-  type OptionRules,
+  keyStore,
+  listOf,
   oneOf,
-  positiveIntegerRule,
-  timeoutRule,
+  optionsOf,
+  parseOptions,
+  positiveInteger,
+  textThat,
+  timeout,
   wholeNumber,
   withMethods,
-} from './support/option-rules.ts'
+} from './schemas/options.ts'
+import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
+import { isUrl } from './support/is-url.ts'
 import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */
@@ -75,71 +78,73 @@ export interface PetStoreOptions {
 
 const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
 
-export const storeRules: OptionRules<keyof PetStoreOptions> = {
-  storage: withMethods('list', 'create', 'get'),
-  keyStore: keyStoreRule,
-  quota: withMethods('spend'),
-  clock: clockRule,
-  basePath: {
-    expected: 'a path such as "/v1", without query and escapes',
-    check: (value) => typeof value === 'string' && BASE_PATH.test(value),
-  },
-  publicUrl: {
-    expected: 'an http or https URL such as "https://shop.example", without credentials, query and fragment',
-    check: isHttpUrl,
-  },
-  plans: {
-    expected: 'limits by plan, such as { gold: { perMinute: 60, perDay: 1000 } }',
-    check: (value) => isObject(value) && Object.values(value).every(isObject),
-    members: { '*': limitsRule },
-  },
-  anonymous: limitsRule,
-  ipv6Prefix: wholeNumber(32, 128, 'bits'),
-  ban: {
-    expected: 'false or { afterRefusals, seconds }',
-    check: (value) => value === false || isObject(value),
-    members: { afterRefusals: positiveIntegerRule, seconds: positiveIntegerRule },
-  },
-  defaultStatus: oneOf(null, ...petStatuses),
-  maxNameLength: positiveIntegerRule,
-  bodyLimit: positiveIntegerRule,
-  timeout: timeoutRule,
-  cors: {
-    expected: 'true, false or { origins, credentials, headers, maxAge }',
-    check: (value) => typeof value === 'boolean' || isObject(value),
-    members: {
-      origins: {
-        expected: '"*" or a list of origins such as "https://shop.example", in lower case and without a trailing slash',
-        check: (value) => value === '*' || (Array.isArray(value) && value.every(isOrigin)),
-      },
-      credentials: oneOf(true, false),
-      headers: {
-        expected: 'a list of header names such as "traceparent"',
-        check: (value) => Array.isArray(value) && value.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(name))),
-      },
-      maxAge: wholeNumber(0, undefined, 'seconds'),
-    },
-  },
-  sunset: oneOf('enforce', 'announce'),
-  onQuotaFailure: oneOf('refuse', 'allow'),
-  onError: functionRule,
-  onResponse: functionRule,
+/** An origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */
+const origin = textThat(
+  (text) => !text.includes('*') && isUrl(text) && text === originOf(new URL(text)),
+  'an origin such as "https://shop.example", in lower case and without a trailing slash',
+)
+
+function originOf({ protocol, host }: URL): string {
+  return `${protocol}//${host}`
 }
 
-/** Members of a back end that are no options, but that a caller passes with `createPetStore({ ...backEnd })`. */
-const COMPANIONS = ['migrate', 'close']
+const headerName = textThat((text) => /^[\w!#$%&'*+.^`|~-]+$/.test(text), 'the name of a header, such as "traceparent"')
+
+const corsOptions = optionsOf<CorsOptions>({
+  origins: z.optional(
+    z.union(
+      [z.literal('*'), listOf(origin, 'a list of origins')],
+      expecting('"*" or a list of origins such as "https://shop.example"'),
+    ),
+  ),
+  credentials: z.optional(z.boolean(expecting('true or false'))),
+  headers: z.optional(listOf(headerName, 'a list of header names such as "traceparent"')),
+  maxAge: z.optional(wholeNumber(0, undefined, 'seconds')),
+})
+
+export const storeShape = {
+  storage: z.optional(withMethods<PetStorage>(['list', 'create', 'get'])),
+  keyStore: z.optional(keyStore),
+  quota: z.optional(withMethods<QuotaStore>(['spend'])),
+  clock: z.optional(clock),
+  basePath: z.optional(textThat((text) => BASE_PATH.test(text), 'a path such as "/v1", without query and escapes')),
+  publicUrl: z.optional(
+    textThat(isHttpUrl, 'an http or https URL such as "https://shop.example", without credentials, query and fragment'),
+  ),
+  plans: z.optional(plans),
+  anonymous: z.optional(limits),
+  ipv6Prefix: z.optional(wholeNumber(32, 128, 'bits')),
+  ban: z.optional(ban),
+  defaultStatus: z.optional(oneOf(null, ...petStatuses)),
+  maxNameLength: z.optional(positiveInteger),
+  bodyLimit: z.optional(positiveInteger),
+  timeout: z.optional(timeout),
+  cors: z.optional(
+    z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAge }')),
+  ),
+  sunset: z.optional(oneOf('enforce', 'announce')),
+  onQuotaFailure: z.optional(oneOf('refuse', 'allow')),
+  onError: z.optional(functionOf<NonNullable<PetStoreOptions['onError']>>()),
+  onResponse: z.optional(functionOf<NonNullable<PetStoreOptions['onResponse']>>()),
+} satisfies Shape<PetStoreOptions>
+
+/** The members `migrate` and `close` are no options, but a caller passes them with `createPetStore({ ...backEnd })`. */
+const storeOptions = optionsOf<PetStoreOptions>(storeShape, {
+  others: { migrate: z.optional(z.unknown()), close: z.optional(z.unknown()) },
+})
 
 /** How long a request waits for the quota store with `onQuotaFailure: 'allow'`, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
 /** Checks the options of `createPetStore` and fills in their defaults. @throws {PetStoreError} `invalid_option` */
-export function resolveOptions(options: PetStoreOptions) {
-  checkOptions(storeRules, options, COMPANIONS)
+export function resolveOptions(given: PetStoreOptions) {
+  const options = parseOptions(storeOptions, given)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = 'available' } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
   return {
+    ports: { storage: options.storage, keyStore: options.keyStore, quota: options.quota },
     basePath,
     linkBase: linkBaseOf(basePath, options.publicUrl),
     clock,
@@ -163,11 +168,4 @@ export function resolveOptions(options: PetStoreOptions) {
 
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
   return { ...defaultPlans, ...plans }
-}
-
-/** Returns whether a value is an origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */
-function isOrigin(value: unknown): boolean {
-  if (typeof value !== 'string' || value.includes('*') || !isUrl(value)) return false
-  const { protocol, host } = new URL(value)
-  return value === `${protocol}//${host}`
 }

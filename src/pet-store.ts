@@ -35,8 +35,8 @@ import {
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
+import { invalidOption } from './schemas/options.ts'
 import { andThen, isPromise } from './support/maybe-promise.ts'
-import { invalidOption } from './support/option-rules.ts'
 import { isTime, systemClock } from './support/time.ts'
 
 /** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
@@ -109,10 +109,11 @@ export function createPetStore<Keys extends KeyStore>(
 ): PetStore & { readonly keyStore: Keys }
 export function createPetStore(options: PetStoreOptions): PetStore & { readonly keyStore: KeyStore }
 export function createPetStore(options: PetStoreOptions = {}): PetStore & { readonly keyStore: KeyStore } {
+  const resolved = resolveOptions(options)
   const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } =
-    resolveOptions(options)
+    resolved
   const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
-  const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = options
+  const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
   const ports = guardPorts({ storage, keyStore, quota }, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend

@@ -1,7 +1,8 @@
+import * as z from 'zod/mini'
 import { newToken } from './keys/token.ts'
 import type { BackEnd, Clock } from './ports.ts'
 import { callOrLog, readableError } from './reports/observers.ts'
-import { checkOptions, clockRule, functionRule, type OptionRules, timeoutRule } from './support/option-rules.ts'
+import { clock, functionOf, optionsOf, parseOptions, timeout } from './schemas/options.ts'
 import { systemClock, withTimeout } from './support/time.ts'
 
 /** Resolves to the names of the failing parts: `storage`, `keys`, `quota`. An empty list means that the back end is ready. */
@@ -17,7 +18,11 @@ export interface ReadyCheckOptions {
   readonly onFailure?: ((part: string, error: unknown) => void) | undefined
 }
 
-const RULES: OptionRules<keyof ReadyCheckOptions> = { timeout: timeoutRule, clock: clockRule, onFailure: functionRule }
+const readyCheckOptions = optionsOf<ReadyCheckOptions>({
+  timeout: z.optional(timeout),
+  clock: z.optional(clock),
+  onFailure: z.optional(functionOf<NonNullable<ReadyCheckOptions['onFailure']>>()),
+})
 
 /** How long a result is reused, in milliseconds. Without reuse, frequent probes would burden the back end. */
 const REUSED_FOR = 1_000
@@ -39,8 +44,7 @@ const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000_000 }
  * ```
  */
 export function readyCheck({ storage, keyStore, quota }: BackEnd, options: ReadyCheckOptions = {}): ReadyCheck {
-  checkOptions(RULES, options)
-  const { timeout = 2_000, clock = systemClock, onFailure = logFailure } = options
+  const { timeout = 2_000, clock = systemClock, onFailure = logFailure } = parseOptions(readyCheckOptions, options)
   const probes: Readonly<Record<string, () => unknown>> = {
     storage: () => storage.list({ limit: 1 }),
     // A new token is in no cache, so the key store itself has to respond.

@@ -1,11 +1,14 @@
+import * as z from 'zod/mini'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
+import { expecting } from '../../src/schemas/expected.ts'
+import { optionsOf, parseOptions } from '../../src/schemas/options.ts'
 import { nodeResponder } from './node/handler.ts'
 import { type MountedTarget, matchedPath, overlap } from './node/mount-path.ts'
 import type { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { endAfterBody } from './node/write-response.ts'
-import type { HandlerOptions } from './shared/mounted-store.ts'
+import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
 import { mergeHeaders } from './shared/response-headers.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -49,7 +52,12 @@ export interface FastifyScope {
   }): unknown
 }
 
-const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
+/** Fastify checks its own options. */
+const ofFastify = z.optional(z.unknown())
+const pluginOptions = optionsOf<PetStorePluginOptions>(
+  { petStore, ...handlerShape, prefix: z.optional(z.string(expecting('a path such as "/shop"'))) },
+  { others: { logLevel: ofFastify, logSerializers: ofFastify } },
+)
 
 /**
  * Adds the store's routes to a Fastify scope.
@@ -70,9 +78,9 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // If a caller passes the store in place of the options, `petStore` is undefined, and `nodeResponder` throws an error about it.
-  const petStore = options?.petStore
-  const respond = nodeResponder(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
+  // If a caller passes the store in place of the scope, there are no options, and the error says that `petStore` is missing.
+  const { petStore, trustProxy } = parseOptions(pluginOptions, options ?? {})
+  const respond = nodeResponder(petStore, { trustProxy })
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)

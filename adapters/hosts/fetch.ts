@@ -1,6 +1,6 @@
 import { bodyUnlessAborted } from '../../src/http/read-body.ts'
 import type { PetStore } from '../../src/index.ts'
-import { invalidOption } from '../../src/support/option-rules.ts'
+import { invalidOption } from '../../src/schemas/options.ts'
 import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
 

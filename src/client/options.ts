@@ -1,17 +1,19 @@
+import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import { isToken68 } from '../keys/token.ts'
 import type { Clock } from '../ports.ts'
+import { expecting } from '../schemas/expected.ts'
 import {
-  checkOptions,
-  functionRule,
-  invalidOption,
+  describeSecret,
+  functionOf,
   isHttpUrl,
-  isObject,
-  isPositiveInteger,
-  millisecondsRule,
-  type OptionRules,
-  timeoutRule,
-} from '../support/option-rules.ts'
+  milliseconds,
+  optionsOf,
+  parseOptions,
+  textThat,
+  timeout,
+  wholeNumber,
+} from '../schemas/options.ts'
 import { sleep, systemClock } from '../support/time.ts'
 import { trimEndOf } from '../support/trim-end.ts'
 
@@ -76,27 +78,29 @@ export interface RetryOptions {
   readonly maxDelay?: number | undefined
 }
 
-const RULES: OptionRules<keyof PetStoreClientOptions> = {
-  baseUrl: {
-    expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
-    check: (value) => isHttpUrl(value instanceof URL ? value.href : value),
-  },
-  // `resolveClientOptions` checks the key: the error of a rule contains the value, here perhaps a real token with a line break.
-  apiKey: { expected: 'the token of an API key, without white space and line breaks', check: () => true },
-  fetch: functionRule,
-  timeout: timeoutRule,
-  onRetry: functionRule,
-  retry: {
-    expected: 'false or { maxElapsed, maxRetries, baseDelay, maxDelay }',
-    check: (value) => value === false || isObject(value),
-    members: {
-      maxElapsed: timeoutRule,
-      maxRetries: { expected: 'a whole number, at least 0', check: (value) => value === 0 || isPositiveInteger(value) },
-      maxDelay: millisecondsRule,
-      baseDelay: millisecondsRule,
-    },
-  },
-}
+const retryOptions = optionsOf<RetryOptions>({
+  maxElapsed: z.optional(timeout),
+  maxRetries: z.optional(wholeNumber(0)),
+  baseDelay: z.optional(milliseconds),
+  maxDelay: z.optional(milliseconds),
+})
+
+const clientOptions = optionsOf<PetStoreClientOptions>({
+  baseUrl: z.custom<string | URL>(
+    (value) => isHttpUrl(String(value)) && (typeof value === 'string' || value instanceof URL),
+    expecting('an http or https URL such as "https://api.example/v1", without credentials, query and fragment'),
+  ),
+  apiKey: textThat(
+    isToken68,
+    expecting('the token of an API key, without white space and line breaks', describeSecret),
+  ),
+  fetch: z.optional(functionOf<NonNullable<PetStoreClientOptions['fetch']>>()),
+  timeout: z.optional(timeout),
+  onRetry: z.optional(functionOf<NonNullable<PetStoreClientOptions['onRetry']>>()),
+  retry: z.optional(
+    z.union([z.literal(false), retryOptions], expecting('false or { maxElapsed, maxRetries, baseDelay, maxDelay }')),
+  ),
+})
 
 /** Calls the global `fetch`, which is read at each request, because tests replace it. */
 async function globalFetch(url: string, init: RequestInit): Promise<Response> {
@@ -110,14 +114,11 @@ const NO_FETCH =
   'of jsdom.'
 
 /** Checks the options of the client and fills in the defaults. @throws {PetStoreError} `invalid_option` */
-export function resolveClientOptions(options: PetStoreClientOptions, seams: ClientSeams) {
-  checkOptions(RULES, options)
+export function resolveClientOptions(given: PetStoreClientOptions, seams: ClientSeams) {
+  const options = parseOptions(clientOptions, given)
   const { baseUrl, apiKey } = options
-  if (baseUrl === undefined) throw invalidOption('baseUrl', RULES.baseUrl.expected, baseUrl)
-  if (!isToken68(apiKey))
-    throw invalidOption('apiKey', RULES.apiKey.expected, typeof apiKey === 'string' ? '***' : apiKey)
-  const given: RetryOptions = options.retry === false ? { maxElapsed: 0, maxRetries: 0 } : (options.retry ?? {})
-  const { maxElapsed = 120_000, maxRetries = Number.POSITIVE_INFINITY, baseDelay = 500, maxDelay = 10_000 } = given
+  const retry: RetryOptions = options.retry === false ? { maxElapsed: 0, maxRetries: 0 } : (options.retry ?? {})
+  const { maxElapsed = 120_000, maxRetries = Number.POSITIVE_INFINITY, baseDelay = 500, maxDelay = 10_000 } = retry
   return {
     baseUrl: trimEndOf(String(baseUrl), '/'),
     apiKey,

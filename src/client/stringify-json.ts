@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json'
-import { invalidOption } from '../support/option-rules.ts'
+import { invalidOption } from '../schemas/options.ts'
 
 /**
  * Writes a value as `JSON.stringify` does, but with each `bigint` as an integer. {@link parseJson} reads the text without rounding.

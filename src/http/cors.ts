@@ -1,4 +1,4 @@
-import { invalidOption } from '../support/option-rules.ts'
+import { invalidOption } from '../schemas/options.ts'
 import type { ApiRequest } from './request.ts'
 import type { OwnResponse } from './response.ts'
 import type { Route } from './routes.ts'

@@ -1,17 +1,18 @@
 import { LRUCache } from 'lru-cache'
+import * as z from 'zod/mini'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
-import { boundedMap } from '../support/bounded-map.ts'
+import { expecting } from '../schemas/expected.ts'
 import {
-  checkOptions,
-  clockRule,
+  clock,
   invalidOption,
-  isObject,
-  keyStoreRule,
-  type OptionRule,
-  type OptionRules,
-  positiveIntegerRule,
-} from '../support/option-rules.ts'
+  keyStore,
+  optionsOf,
+  parseOption,
+  parseOptions,
+  positiveInteger,
+} from '../schemas/options.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 import { systemClock } from '../support/time.ts'
 import { liveKey } from './live-key.ts'
 import { sharedLookUps } from './shared-look-up.ts'
@@ -68,9 +69,8 @@ export function cachedKeyStore<Store extends KeyStore>(
   options?: KeyCacheOptions,
 ): (Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore) & KeyCache
 export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore & KeyCache {
-  if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
-  checkOptions(RULES, options)
-  const { ttl = 30_000, max = 10_000, clock = systemClock } = options
+  parseOption('store', keyStore, store)
+  const { ttl = 30_000, max = 10_000, clock = systemClock } = parseOptions(keyCacheOptions, options)
   const known: LRUCache<string, Entry & { readonly key: ApiKey }> = boundedMap(max)
   /** Tokens without a key. They are not in `known`, where made-up tokens could push out real ones. */
   const unknown: LRUCache<string, Entry> = new LRUCache({
@@ -157,14 +157,14 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   return managed
 }
 
-const RULES: OptionRules<keyof KeyCacheOptions> = {
-  ttl: { expected: 'milliseconds, at least 0', check: (value) => typeof value === 'number' && value >= 0 },
-  max: positiveIntegerRule,
-  clock: clockRule,
-}
+/** `z.number` rejects `Infinity`, which means that keys are cached until they are forgotten. */
+const keyCacheOptions = optionsOf<KeyCacheOptions>({
+  ttl: z.optional(
+    z.custom<number>((value) => typeof value === 'number' && value >= 0, expecting('milliseconds, at least 0')),
+  ),
+  max: z.optional(positiveInteger),
+  clock: z.optional(clock),
+})
 
-export const keyCacheRule: OptionRule = {
-  expected: 'false or { ttl, max, clock }',
-  check: (value) => value === false || isObject(value),
-  members: RULES,
-}
+/** The option `keyCache` of back ends. */
+export const keyCache = z.union([z.literal(false), keyCacheOptions], expecting('false or { ttl, max, clock }'))

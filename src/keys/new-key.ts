@@ -1,24 +1,14 @@
 import { type ApiKey, defaultPlans } from '../model.ts'
 import type { IssuedKey, IssueOptions, KeyChanges } from '../ports.ts'
-import { checkOptions, invalidOption, limitsRule, type OptionRule, type OptionRules } from '../support/option-rules.ts'
-import { looksLikeSeconds } from '../support/time.ts'
+import { issueOptions, keyChanges as keyChangesSchema } from '../schemas/key.ts'
+import { LIMITS } from '../schemas/limits.ts'
+import { invalidOption, parseOptions } from '../schemas/options.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A new key. A key store saves `key` and `hash`, and returns `token` only to the caller of `issue`. */
 export interface NewKey extends IssuedKey {
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
-}
-
-const RULES: OptionRules<keyof IssueOptions> = {
-  plan: { expected: 'the name of a plan, without U+0000 and lone surrogates', check: isText },
-  account: { expected: 'a string that is not empty, without U+0000 and lone surrogates', check: isText },
-  limits: limitsRule,
-  label: { expected: 'a string without U+0000 and lone surrogates', check: isStorable },
-  expiresAt: {
-    expected: 'whole milliseconds since the Unix epoch, not seconds',
-    check: (value) => Number.isSafeInteger(value) && !looksLikeSeconds(value as number),
-  },
 }
 
 /**
@@ -41,15 +31,11 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 
 /** Creates a key for a store that keeps the token itself: the hash needs `crypto.subtle`, which jsdom does not have. */
 export function newKeyWithoutHash(options: IssueOptions, now: number, plans: readonly string[] = []): IssuedKey {
-  checkOptions(RULES, options)
-  const { plan, limits } = options
-  if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
-  if (limits === undefined) requireLimitsOf(plan, plans)
-  const token = newToken()
-  const members: Partial<ApiKey> = Object.fromEntries(givenMembers(options))
-  const copy = limits && { limits: Object.freeze({ perMinute: limits.perMinute, perDay: limits.perDay }) }
-  const key = Object.freeze({ id: newKeyId(), plan, createdAt: now, ...members, ...copy })
-  return { token, key }
+  const given = parseOptions(issueOptions, options)
+  if (given.limits === undefined) requireLimitsOf(given.plan, plans)
+  const { plan, ...others } = given
+  const key: ApiKey = Object.freeze({ id: newKeyId(), plan, createdAt: now, ...withoutUndefined(others) })
+  return { token: newToken(), key }
 }
 
 /**
@@ -65,38 +51,24 @@ export function newKeyWithoutHash(options: IssueOptions, now: number, plans: rea
  * ```
  */
 export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): [keyof KeyChanges, unknown][] {
-  const nullable = Object.entries(RULES).map(([name, rule]): [string, OptionRule] => [
-    name,
-    name === 'plan'
-      ? rule
-      : { ...rule, expected: `${rule.expected}, or null`, check: (value) => value === null || rule.check(value) },
-  ])
-  checkOptions(Object.fromEntries(nullable), changes)
-  const { plan, limits } = changes
+  const given = parseOptions(keyChangesSchema, changes)
+  const { plan, limits } = given
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
   if (plan === undefined && limits === null)
     throw invalidOption('plan', 'a plan, because a key without its own limits needs one', plan)
-  return givenMembers(changes)
+  return Object.entries(withoutUndefined(given)) as [keyof KeyChanges, unknown][]
 }
 
-function givenMembers(options: KeyChanges): [keyof KeyChanges, unknown][] {
-  const names = Object.keys(RULES) as (keyof KeyChanges)[]
-  return names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]))
+/** Leaves out the members that are `undefined`: a database would store `null` for them. */
+function withoutUndefined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
 /** Throws if the plan has no limits: a key of this plan needs `limits` of its own. */
 function requireLimitsOf(plan: string, plans: readonly string[]): void {
-  if (plan === 'enterprise') throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, undefined)
+  if (plan === 'enterprise') throw invalidOption('limits', `${LIMITS}, for the plan enterprise`, undefined)
   const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
   if (known.includes(plan)) return
   const advice = `to add a plan, pass plans: [${JSON.stringify(plan)}] to the back end`
   throw invalidOption('plan', `one of the plans ${known.join(', ')}, unless the key has limits (${advice})`, plan)
-}
-
-function isText(value: unknown): value is string {
-  return isStorable(value) && value !== ''
-}
-
-function isStorable(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000')
 }

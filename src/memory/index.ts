@@ -1,5 +1,6 @@
+import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../ports.ts'
-import { checkOptions, clockRule, planNamesRule, positiveIntegerRule } from '../support/option-rules.ts'
+import { clock, optionsOf, parseOptions, planNames, positiveInteger } from '../schemas/options.ts'
 import { systemClock } from '../support/time.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -17,12 +18,12 @@ export interface MemoryOptions {
   readonly plans?: readonly string[] | undefined
 }
 
-const RULES = {
-  clock: clockRule,
-  maxCustomers: positiveIntegerRule,
-  maxAddresses: positiveIntegerRule,
-  plans: planNamesRule,
-}
+const memoryOptions = optionsOf<MemoryOptions>({
+  clock: z.optional(clock),
+  maxCustomers: z.optional(positiveInteger),
+  maxAddresses: z.optional(positiveInteger),
+  plans: z.optional(planNames),
+})
 
 /**
  * Creates the default back end. All data is in memory, and is lost when the process ends.
@@ -38,8 +39,7 @@ const RULES = {
  * ```
  */
 export function memory(options: MemoryOptions = {}): ManagedBackEnd {
-  checkOptions(RULES, options)
-  const { clock = systemClock, maxCustomers, maxAddresses, plans } = options
+  const { clock = systemClock, maxCustomers, maxAddresses, plans } = parseOptions(memoryOptions, options)
   return {
     storage: memoryStorage(clock),
     keyStore: memoryKeyStore(clock, plans),

@@ -1,7 +1,7 @@
 import { MAX_LIMIT, type NewPet, type Pet, type PlanLimits, petStatuses } from '../model.ts'
-import { type PetStoreOptions, resolveOptions, storeRules } from '../options.ts'
+import { type PetStoreOptions, resolveOptions, storeShape } from '../options.ts'
+import { optionsOf, parseOptions } from '../schemas/options.ts'
 import { NAME } from '../schemas/pet.ts'
-import { checkOptions } from '../support/option-rules.ts'
 import { describeApi } from './description.ts'
 import { errorExamples } from './error-responses.ts'
 import { headerComponents } from './headers.ts'
@@ -41,8 +41,16 @@ export type OpenApiDocument = {
   'x-rate-limits': Record<string, PlanLimits>
 }
 
-const { publicUrl: serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeRules
-const rules = { serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus }
+const { publicUrl: serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeShape
+const openApiOptions = optionsOf<OpenApiOptions>({
+  serverUrl,
+  basePath,
+  plans,
+  ban,
+  bodyLimit,
+  maxNameLength,
+  defaultStatus,
+})
 
 /**
  * Returns the OpenAPI 3.1 document of the service, for reference pages and client generators.
@@ -56,8 +64,7 @@ const rules = { serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defau
  * ```
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  checkOptions(rules, options)
-  const { serverUrl, ...storeOptions } = options
+  const { serverUrl, ...storeOptions } = parseOptions(openApiOptions, options)
   const resolved = resolveOptions({ ...storeOptions, publicUrl: serverUrl })
   const { quotaRules, bodyLimit, maxNameLength, defaultStatus } = resolved
   const api = resolved.linkBase({ path: resolved.basePath, route: '', query: '' })

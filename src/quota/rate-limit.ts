@@ -2,8 +2,8 @@ import { errorTable } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
+import { LIMITS, limits as limitsSchema } from '../schemas/limits.ts'
 import { addressGroup } from '../support/ip-address.ts'
-import { isPositiveInteger } from '../support/option-rules.ts'
 
 export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
@@ -37,12 +37,11 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   if (key === undefined) return anonymous
   const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
   if (key.limits == null && ofPlan) return ofPlan
-  const { limits } = key
-  if (!isPositiveInteger(limits?.perMinute) || !isPositiveInteger(limits.perDay))
-    throw new Error(
-      `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore (--plan-limits of petstore serve)`,
-    )
-  return limits
+  const limits = limitsSchema.safeParse(key.limits)
+  if (limits.success) return limits.data
+  throw new Error(
+    `key ${key.id}: expected limits ${LIMITS}, on the key or on its plan "${key.plan}" in the option plans of createPetStore (--plan-limits of petstore serve)`,
+  )
 }
 
 /** Returns the name under which the requests of a key are counted. */

@@ -23,6 +23,8 @@ export interface Problem {
   /** The names of the members that lead to the wrong member; empty if the value itself is wrong. */
   readonly path: readonly PropertyKey[]
   readonly message: string
+  /** The known names, if the problem is an unknown one. */
+  readonly known?: readonly string[] | undefined
 }
 
 /** Returns every problem that zod has found, the first member of the schema first. */
@@ -35,7 +37,9 @@ function innerProblems(issue: z.core.$ZodIssue, before: readonly PropertyKey[]):
   const path = [...before, ...issue.path]
   const alternatives = issue.code === 'invalid_union' ? issue.errors : []
   const meant = alternatives.find((issues) => issues.every((inner) => inner.path.length > 0))
-  return meant ? meant.flatMap((inner) => innerProblems(inner, path)) : [{ path, message: issue.message }]
+  if (meant) return meant.flatMap((inner) => innerProblems(inner, path))
+  const known: readonly string[] | undefined = issue.code === 'custom' ? issue.params?.known : undefined
+  return [{ path, message: issue.message, known }]
 }
 
 /** Returns a path as programs write it: `plans.gold.perDay`, `pets[0].name`. */

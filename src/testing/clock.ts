@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts'
-import { invalidOption } from '../support/option-rules.ts'
+import { invalidOption } from '../schemas/options.ts'
 import { isTime } from '../support/time.ts'
 
 /** A clock that stands still until a test moves it. */

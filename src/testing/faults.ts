@@ -1,10 +1,19 @@
+import * as z from 'zod/mini'
 import { BrokenConnection, PetStoreError } from '../errors.ts'
 import { type ApiRequest, readTarget } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { matchRoute } from '../http/routes.ts'
 import { type OperationName, operationNames } from '../operations.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
-import { checkOptions, invalidOption, isPositiveInteger, millisecondsRule, oneOf } from '../support/option-rules.ts'
+import { expecting } from '../schemas/expected.ts'
+import {
+  milliseconds as duration,
+  oneOf,
+  optionsOf,
+  parseOption,
+  parseOptions,
+  positiveInteger,
+} from '../schemas/options.ts'
 import { sleep } from '../support/time.ts'
 import { wrapPort } from '../support/wrap-port.ts'
 
@@ -70,6 +79,13 @@ export interface Fault {
 
 const PART_NAMES = { storage: 'storage', keys: 'key store', quota: 'quota store', connection: 'connection' }
 
+/** A number of calls; `Infinity` if the fault lasts until it is removed. `z.int` rejects `Infinity`. */
+const times = z.union(
+  [positiveInteger, z.custom<number>((value) => value === Number.POSITIVE_INFINITY)],
+  expecting('a whole number of at least 1'),
+)
+const faultScope = optionsOf<Parameters<PortFaults['for']>[0]>({ operation: oneOf(...operationNames) })
+
 /** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
   let faults: readonly Fault[] = []
@@ -77,8 +93,7 @@ export function portFaults() {
   /** Adds a fault. Removes an older fault of the same part, action and operation. */
   function addFault(fault: Fault): void {
     const { calls, part, action, operation } = fault
-    if (calls !== Number.POSITIVE_INFINITY && !isPositiveInteger(calls))
-      throw invalidOption('times', 'a whole number of at least 1', calls)
+    parseOption('times', times, calls)
     const isOther = (old: Fault) => old.part !== part || old.action !== action || old.operation !== operation
     faults = [fault, ...faults.filter(isOther)]
   }
@@ -110,8 +125,7 @@ export function portFaults() {
       fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
       failTimes,
       delay(milliseconds, calls = Number.POSITIVE_INFINITY) {
-        const { check, expected } = millisecondsRule
-        if (!check(milliseconds)) throw invalidOption('milliseconds', expected, milliseconds)
+        parseOption('milliseconds', duration, milliseconds)
         addFault({ part, action: 'delay', operation, calls, milliseconds })
       },
       recover() {
@@ -134,8 +148,7 @@ export function portFaults() {
     keyStore: switchOf('keys'),
     quota: switchOf('quota'),
     for(scope) {
-      checkOptions({ operation: oneOf(...operationNames) }, scope)
-      return faultsOf(scope.operation)
+      return faultsOf(parseOptions(faultScope, scope).operation)
     },
     recover() {
       faults = []

@@ -1,8 +1,8 @@
 import { FetchInterceptor } from '@mswjs/interceptors/fetch'
 import { isBrokenConnection } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
+import { invalidOption } from '../schemas/options.ts'
 import { isUrl } from '../support/is-url.ts'
-import { invalidOption } from '../support/option-rules.ts'
 
 /** Sends the requests of the global `fetch` for one origin to a pet store, until `restore`. */
 export interface Interception {

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { createClient, type PetStoreClient } from '../client/client.ts'
 import { buildRequest } from '../http/build-request.ts'
 import { linkBaseOf } from '../http/link-base.ts'
@@ -5,11 +6,13 @@ import { type ApiRequest, isBelow, pathOf } from '../http/request.ts'
 import { isToken68, newToken } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
 import type { NewPet } from '../model.ts'
-import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
+import { type PetStoreOptions, resolvePlans, storeShape } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { pet } from '../schemas/pet.ts'
-import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
+import { expecting, type Shape } from '../schemas/expected.ts'
+import { int64 } from '../schemas/int64.ts'
+import { invalidOption, listOf, optionsOf, parseOptions, textThat } from '../schemas/options.ts'
+import { petStatus } from '../schemas/pet.ts'
 import { systemClock } from '../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import { type PortFaults, portFaults } from './faults.ts'
@@ -76,14 +79,29 @@ export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   readonly clock?: TheClock | undefined
 }
 
-const PORTS = ['storage', 'keyStore', 'quota'] as const
+const seedPet = z.object(
+  {
+    name: z.string(expecting('a string')),
+    categoryId: z._default(int64(), 1n),
+    status: z.optional(petStatus()),
+  } satisfies Shape<NewPet>,
+  expecting('{ name, categoryId, status } with a bigint categoryId'),
+)
 
-const testRules: OptionRules = {
-  pets: { expected: 'an array of { name, categoryId, status }', check: Array.isArray },
-  plan: { expected: 'the name of a plan', check: (value) => typeof value === 'string' },
-  token: { expected: 'a string of letters, digits and -._~+/', check: isToken68 },
-  ...Object.fromEntries(Object.entries(storeRules).filter(([name]) => !PORTS.some((port) => port === name))),
+const { storage: _storage, keyStore: _keyStore, quota: _quota, ...shared } = storeShape
+const noPort = z.optional(z.undefined(expecting('none, because a test store has its own')))
+interface ParsedOptions extends Omit<TestPetStoreOptions<Clock>, 'pets'> {
+  readonly pets?: readonly NewPet[] | undefined
 }
+const testOptions = optionsOf<ParsedOptions>(
+  {
+    pets: z.optional(listOf<NewPet>(seedPet, 'an array of { name, categoryId, status }')),
+    plan: z.optional(z.string(expecting('the name of a plan'))),
+    token: z.optional(textThat(isToken68, 'a string of letters, digits and -._~+/')),
+    ...shared,
+  },
+  { others: { storage: noPort, keyStore: noPort, quota: noPort } },
+)
 
 /**
  * Creates a pet store in memory with one API key. Its clock starts at the system time and stands still.
@@ -100,16 +118,15 @@ const testRules: OptionRules = {
 export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   options: TestPetStoreOptions<TheClock> = {},
 ): Promise<TestPetStore<TheClock>> {
-  checkTestOptions(options)
-  const { plan = 'free', plans, token = newToken() } = options
+  const given = parseOptions(testOptions, options)
+  const { pets = [], plan = 'free', token = newToken(), clock: givenClock, ...storeOptions } = given
+  const { plans, defaultStatus = 'available' } = storeOptions
+  requireKnownPlan(plan, plans)
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
-  const shownClock: Clock = options.clock ?? ownClock
+  const shownClock: Clock = givenClock ?? ownClock
   // In place of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
-  const pets = firstPets(options)
-  // Copies each option by its name, because a spread would leave out inherited options.
-  const storeOptions = Object.fromEntries(Object.keys(storeRules).map((name) => [name, Reflect.get(options, name)]))
 
   /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */
   async function createGeneration(withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
@@ -117,7 +134,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
-    for (const pet of pets) await storage.create(pet)
+    for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus ?? undefined })
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
     // With a manual clock, the client advances the clock instead of waiting. No wait is random, so that a test can expect its end.
@@ -130,7 +147,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 
   const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
   const { handle, basePath } = petStore
-  const linkBase = linkBaseOf(basePath, options.publicUrl)({ path: basePath, route: '', query: '' })
+  const linkBase = linkBaseOf(basePath, storeOptions.publicUrl)({ path: basePath, route: '', query: '' })
   const request: TestPetStore['request'] = async (asked, init = {}) => {
     if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
       throw invalidOption('path', 'a path such as "/pets"', asked)
@@ -208,23 +225,8 @@ function forwarding<T extends object>(current: () => T): T {
   ) as T
 }
 
-/** Checks the options here, because an error of `createPetStore` would not list the options that only the test store has. */
-function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
-  checkOptions(testRules, options, PORTS)
-  const own = PORTS.find((name) => Reflect.get(options, name) !== undefined)
-  if (own) throw invalidOption(own, 'none, because a test store has its own', Reflect.get(options, own))
-  const { plan = 'free', plans } = options
+function requireKnownPlan(plan: string, plans: PetStoreOptions['plans']): void {
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
     throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; add others in option plans`, plan)
-}
-
-/** Returns the animals of the option `pets`, with their defaults. Throws for an invalid animal. */
-function firstPets({ pets = [], defaultStatus = 'available' }: TestPetStoreOptions<Clock>): readonly NewPet[] {
-  return pets.map((value, index) => {
-    const { name, categoryId = 1n, status = defaultStatus ?? undefined } = Object(value) as SeedPet
-    const given = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>
-    if (pet.safeParse({ ...given, id: 1n }).success) return given
-    throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', value)
-  })
 }

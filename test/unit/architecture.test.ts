@@ -80,6 +80,7 @@ describe('the folders', () => {
       'lru-cache',
       'lossless-json',
       'zod/mini',
+      'leven',
       'fast-check',
       '@mswjs/interceptors/fetch',
     ])

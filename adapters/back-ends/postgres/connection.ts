@@ -1,7 +1,7 @@
 import { PetStoreError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/index.ts'
+import { parseOption, withMethods } from '../../../src/schemas/options.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
-import { invalidOption, withMethods } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
 import { meaningOf } from './errors.ts'
 
@@ -29,9 +29,11 @@ export interface PostgresContext {
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
+const clientSchema = withMethods<PostgresClient>(['query'], 'an object with query(text, values)')
+
 /** Returns a function that repeats statements after a conflict, and translates errors. */
 export function queryOf(client: PostgresClient): Query {
-  if (!withMethods('query').check(client)) throw invalidOption('client', 'an object with query(text, values)', client)
+  parseOption('client', clientSchema, client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return async <Row>(text: string, values: PostgresValue[] = []) => {
     for (let tries = 1; ; tries++) {

@@ -1,17 +1,12 @@
+import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import { callOrLog, readableError } from '../../../src/reports/observers.ts'
-import {
-  checkOptions,
-  clockRule,
-  functionRule,
-  type OptionRules,
-  oneOf,
-  timeoutRule,
-} from '../../../src/support/option-rules.ts'
-import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
+import { expecting } from '../../../src/schemas/expected.ts'
+import { clock, functionOf, optionsOf, parseOptions, timeout } from '../../../src/schemas/options.ts'
+import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import { type PostgresClient, queryOf } from './connection.ts'
 import { migrate } from './migrate.ts'
-import { quoteName, schemaRule } from './names.ts'
+import { quoteName, schemaName } from './names.ts'
 import { postgresQuota } from './quota.ts'
 import { keyStatements } from './statements.ts'
 import { postgresStorage } from './storage.ts'
@@ -56,14 +51,14 @@ export interface PostgresBackEnd extends ManagedBackEnd {
   migrate(): Promise<void>
 }
 
-const RULES: OptionRules<keyof PostgresOptions> = {
-  ...keyRules,
-  schema: schemaRule,
-  clock: clockRule,
-  lockTimeout: timeoutRule,
-  parallelCreates: oneOf(true, false),
-  onError: functionRule,
-}
+const postgresOptions = optionsOf<PostgresOptions>({
+  ...keyShape,
+  schema: z.optional(schemaName),
+  clock: z.optional(clock),
+  lockTimeout: z.optional(timeout),
+  parallelCreates: z.optional(z.boolean(expecting('true or false'))),
+  onError: z.optional(functionOf<NonNullable<PostgresOptions['onError']>>()),
+})
 
 /**
  * Stores animals, keys and request counters in PostgreSQL 12 or later, for any number of processes.
@@ -85,8 +80,8 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
-  checkOptions(RULES, options)
+export function postgres(client: PostgresClient, given: PostgresOptions = {}): PostgresBackEnd {
+  const options = parseOptions(postgresOptions, given)
   const { clock, lockTimeout = 4_000, parallelCreates = false, onError = logPostgresError } = options
   const report = (error: unknown) => callOrLog('onError', onError, logPostgresError, error)
   const query = queryOf(client)

@@ -1,15 +1,17 @@
-import type { OptionRule } from '../../../src/support/option-rules.ts'
+import { textThat } from '../../../src/schemas/options.ts'
 
 /** PostgreSQL cuts longer names without an error, so two different names could become equal. */
 const NAME_BYTES = 63
 
-export const schemaRule: OptionRule = {
-  expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
-  check(name) {
-    if (typeof name !== 'string' || name === '' || name.startsWith('pg_')) return false
-    return name.isWellFormed() && !name.includes('\u0000') && new TextEncoder().encode(name).length <= NAME_BYTES
-  },
-}
+export const schemaName = textThat(
+  (name) =>
+    name !== '' &&
+    !name.startsWith('pg_') &&
+    !name.includes('\u0000') &&
+    name.isWellFormed() &&
+    new TextEncoder().encode(name).length <= NAME_BYTES,
+  `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+)
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../../../src/errors.ts'
+import { invalidOption } from '../../../src/schemas/options.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
-import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
 import { concealCommand, isMoved, isScriptMissing, isUnavailable } from './errors.ts'
 

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini'
 import type { Clock, QuotaStore } from '../../../src/index.ts'
-import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
+import { expecting } from '../../../src/schemas/expected.ts'
+import { clock, optionsOf, parseOptions } from '../../../src/schemas/options.ts'
 import { type RedisClient, runnerOf } from './connection.ts'
 import { redisQuota } from './quota.ts'
 import { script } from './script.ts'
@@ -20,10 +22,10 @@ export interface RedisBackEnd {
   readonly quota: QuotaStore
 }
 
-const RULES: OptionRules<keyof RedisOptions> = {
-  prefix: { expected: 'a string', check: (value) => typeof value === 'string' },
-  clock: clockRule,
-}
+const redisOptions = optionsOf<RedisOptions>({
+  prefix: z.optional(z.string(expecting('a string'))),
+  clock: z.optional(clock),
+})
 
 /**
  * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per request. Counters expire by
@@ -55,7 +57,6 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * ```
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): RedisBackEnd {
-  checkOptions(RULES, options)
-  const { prefix = 'petstore:', clock } = options
+  const { prefix = 'petstore:', clock } = parseOptions(redisOptions, options)
   return { quota: redisQuota(runnerOf(client, script), prefix, clock) }
 }

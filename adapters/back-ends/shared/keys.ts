@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { hashToken, isToken, keyChanges, newKey } from '../../../src/back-end.ts'
 import {
   type ApiKey,
@@ -7,8 +8,9 @@ import {
   type KeyChanges,
   type ManagedKeyStore,
 } from '../../../src/index.ts'
-import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { planNamesRule } from '../../../src/support/option-rules.ts'
+import { keyCache } from '../../../src/keys/key-cache.ts'
+import type { Shape } from '../../../src/schemas/expected.ts'
+import { planNames } from '../../../src/schemas/options.ts'
 import type { Run } from './run.ts'
 
 /** The options of every back end that stores keys. */
@@ -19,7 +21,7 @@ export interface KeyOptions {
   readonly plans?: readonly string[] | undefined
 }
 
-export const keyRules = { keyCache: keyCacheRule, plans: planNamesRule }
+export const keyShape = { keyCache: z.optional(keyCache), plans: z.optional(planNames) } satisfies Shape<KeyOptions>
 
 type RunKeys = Run<'key' | 'keys' | 'addKey' | 'changeKey' | 'revokeKey'>
 

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
+import * as z from 'zod/mini'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
 import { keyText } from '../../../src/pets/idempotency.ts'
 import {
-  checkOptions,
-  clockRule,
-  invalidOption,
-  millisecondsRule,
-  type OptionRules,
+  clock,
+  milliseconds,
   oneOf,
+  optionsOf,
+  parseOption,
+  parseOptions,
   withMethods,
-} from '../../../src/support/option-rules.ts'
+} from '../../../src/schemas/options.ts'
 import { systemClock } from '../../../src/support/time.ts'
-import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
+import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { migrateSqlite } from './migrate.ts'
 import { sqliteQuota } from './quota.ts'
@@ -36,12 +37,13 @@ export interface SqliteOptions extends KeyOptions {
   readonly synchronous?: SqliteSynchronous | undefined
 }
 
-const RULES: OptionRules<keyof SqliteOptions> = {
-  ...keyRules,
-  clock: clockRule,
-  busyTimeout: millisecondsRule,
-  synchronous: oneOf(...SYNCHRONOUS),
-}
+const sqliteOptions = optionsOf<SqliteOptions>({
+  ...keyShape,
+  clock: z.optional(clock),
+  busyTimeout: z.optional(milliseconds),
+  synchronous: z.optional(oneOf(...SYNCHRONOUS)),
+})
+const connection = withMethods<SqliteDatabase>(['prepare', 'exec'], 'a connection with prepare and exec')
 
 /**
  * Stores animals, keys and request counters in one SQLite file, which several processes of one machine may share.
@@ -63,11 +65,10 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): ManagedBackEnd {
-  checkOptions(RULES, options)
+export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): ManagedBackEnd {
+  const options = parseOptions(sqliteOptions, given)
   const { clock = systemClock, busyTimeout, synchronous } = options
-  if (!withMethods('prepare', 'exec').check(database))
-    throw invalidOption('database', 'a connection with prepare and exec', database)
+  parseOption('database', connection, database)
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)

@@ -1,5 +1,5 @@
 import { type BackEnd, type Clock, type IssuedKey, memory, type PetStorage, type PetStore } from '../../../src/index.ts'
-import { invalidOption } from '../../../src/support/option-rules.ts'
+import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable } from '../../../src/testing/pet-store.ts'
 import { withKnownKeys } from '../fixed-keys.ts'

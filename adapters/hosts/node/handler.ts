@@ -1,6 +1,6 @@
 import { type ErrorCode, isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
-import { invalidOption } from '../../../src/support/option-rules.ts'
+import { invalidOption } from '../../../src/schemas/options.ts'
 import { type HandlerOptions, mountStore, unlessRejected } from '../shared/mounted-store.ts'
 import { currentHeader, type HeaderReader } from './headers.ts'
 import { findMountedTarget, type MountedTarget } from './mount-path.ts'
@@ -44,13 +44,9 @@ interface ResponderParts {
   readonly rejection?: ErrorCode
 }
 
-/**
- * The returned function never rejects, even if the store rejects.
- *
- * @param others - the names of options that only this adapter has
- */
-export function nodeResponder(petStore: PetStore, options: HandlerOptions, others?: readonly string[]) {
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options, others)
+/** The returned function never rejects, even if the store rejects. */
+export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
   return async (
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,

@@ -1,11 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import * as z from 'zod/mini'
 import { originForm } from '../../../src/http/request.ts'
 import type { PetStore, ReadyCheck } from '../../../src/index.ts'
-import { checkOptions, functionRule, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
-import { trustProxyRule } from '../shared/client-address.ts'
-import { type HandlerOptions, report } from '../shared/mounted-store.ts'
+import {
+  functionOf,
+  milliseconds,
+  optionsOf,
+  parseOptions,
+  textThat,
+  wholeNumber,
+} from '../../../src/schemas/options.ts'
+import { type HandlerOptions, handlerShape, report } from '../shared/mounted-store.ts'
 import { answerClientErrors } from './client-error.ts'
 import { type Connections, trackConnections } from './closing.ts'
 import { nodeResponder } from './handler.ts'
@@ -34,18 +41,15 @@ export interface ServeOptions extends HandlerOptions {
   readonly idleTimeout?: number | undefined
 }
 
-const RULES: OptionRules<keyof ServeOptions> = {
-  port: {
-    expected: 'a whole number from 0 to 65535',
-    check: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
-  },
-  host: { expected: 'an IP address or a host name', check: (value) => typeof value === 'string' && value !== '' },
-  checkReady: functionRule,
-  drainDelay: millisecondsRule,
-  closeTimeout: millisecondsRule,
-  idleTimeout: millisecondsRule,
-  trustProxy: trustProxyRule,
-}
+const serveOptions = optionsOf<ServeOptions>({
+  ...handlerShape,
+  port: z.optional(wholeNumber(0, 65_535)),
+  host: z.optional(textThat((text) => text !== '', 'an IP address or a host name')),
+  checkReady: z.optional(functionOf<ReadyCheck>()),
+  drainDelay: z.optional(milliseconds),
+  closeTimeout: z.optional(milliseconds),
+  idleTimeout: z.optional(milliseconds),
+})
 
 /** A running server. */
 export interface ServingPetStore {
@@ -70,8 +74,8 @@ export interface ServingPetStore {
  * await server.close()
  * ```
  */
-export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
-  checkOptions(RULES, options)
+export async function serve(petStore: PetStore, given: ServeOptions = {}): Promise<ServingPetStore> {
+  const options = parseOptions(serveOptions, given)
   const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, checkReady, trustProxy } = options
   const server = createServer({ requireHostHeader: false })
   const connections = trackConnections(server, options)

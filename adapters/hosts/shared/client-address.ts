@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net'
+import * as z from 'zod/mini'
+import { expecting } from '../../../src/schemas/expected.ts'
+import { listOf, parseOption, textThat, wholeNumber } from '../../../src/schemas/options.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
-import { invalidOption, isPositiveInteger, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
  * Which proxies to trust for the client's IP address.
@@ -17,10 +19,10 @@ export const FORWARDED_FOR = 'x-forwarded-for'
 
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
-export function addressReader(trustProxy: TrustProxy = false): AddressReader {
-  if (!trustProxyRule.check(trustProxy)) throw invalidOption('trustProxy', EXPECTED, trustProxy)
-  if (trustProxy === false) return (peer) => canonicalAddress(peer)
-  const proxies = typeof trustProxy === 'number' ? () => trustProxy : countTrusted(trustProxy)
+export function addressReader(given: TrustProxy = false): AddressReader {
+  const trusted = parseOption('trustProxy', trustProxy, given)
+  if (trusted === false) return (peer) => canonicalAddress(peer)
+  const proxies = typeof trusted === 'number' ? () => trusted : countTrusted(trusted)
   return (peer, forwardedFor) => {
     // Reversed, because each proxy appends an address: the address nearest to the server comes first.
     const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse() : [])]
@@ -30,17 +32,20 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   }
 }
 
-const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
+/** An IP address or a CIDR range. */
+const proxy = textThat((text) => subnetOf(text) !== undefined, 'an IP address or a CIDR range such as "10.0.0.0/8"')
 
-/** Does not check the entries of a list, because `addressReader` checks them. */
-export const trustProxyRule: OptionRule = {
-  expected: EXPECTED,
-  check: (value) => value === false || value === 0 || isPositiveInteger(value) || Array.isArray(value),
-}
+export const trustProxy = z.union(
+  [z.literal(false), wholeNumber(0), listOf(proxy, 'a list of addresses')],
+  expecting('false, a number of proxies, or a list of addresses and CIDR ranges'),
+)
 
 function countTrusted(entries: readonly string[]): (chain: readonly (string | undefined)[]) => number {
   const trusted = new BlockList()
-  for (const entry of entries) addEntry(trusted, entry)
+  for (const entry of entries) {
+    const subnet = subnetOf(entry)
+    if (subnet) trusted.addSubnet(...subnet)
+  }
   return (chain) => {
     const client = chain.findIndex((text) => !isTrusted(trusted, text))
     return client === -1 ? chain.length : client
@@ -66,15 +71,15 @@ export function canonicalAddress(text = ''): string | undefined {
   return version === 6 ? canonicalIpv6(bare) : version === 4 ? bare : undefined
 }
 
-function addEntry(trusted: BlockList, entry: unknown): void {
-  const [text = '', prefix, ...rest] = String(entry).split('/')
+/** Returns the arguments of `BlockList.addSubnet`; `undefined` for a text that is neither an address nor a CIDR range. */
+function subnetOf(entry: string): [address: string, bits: number, family: 'ipv4' | 'ipv6'] | undefined {
+  const [text = '', prefix, ...rest] = entry.split('/')
   const address = canonicalAddress(text)
-  if (address === undefined || rest.length > 0) throw invalidOption('trustProxy', EXPECTED, entry)
+  if (address === undefined || rest.length > 0) return undefined
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const longest = family === 'ipv6' ? 128 : 32
   // The prefix length of an IPv4-mapped range includes the 96 bits before the IPv4 address.
   const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
   const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
-  if (!(bits >= 0 && bits <= longest)) throw invalidOption('trustProxy', EXPECTED, entry)
-  trusted.addSubnet(address, bits, family)
+  return bits >= 0 && bits <= longest ? [address, bits, family] : undefined
 }

@@ -1,10 +1,12 @@
+import * as z from 'zod/mini'
 import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { isAborted } from '../../../src/http/request.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { logError } from '../../../src/reports/observers.ts'
-import { checkOptions, invalidOption } from '../../../src/support/option-rules.ts'
-import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxyRule } from './client-address.ts'
+import { expecting, type Shape } from '../../../src/schemas/expected.ts'
+import { optionsOf, parseOption, parseOptions } from '../../../src/schemas/options.ts'
+import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxy } from './client-address.ts'
 
 /** The options of every adapter. */
 export interface HandlerOptions {
@@ -12,34 +14,37 @@ export interface HandlerOptions {
   readonly trustProxy?: TrustProxy | undefined
 }
 
+export const handlerShape = { trustProxy: z.optional(trustProxy) } satisfies Shape<HandlerOptions>
+const handlerOptions = optionsOf<HandlerOptions>(handlerShape)
+
+export const petStore = z.custom<PetStore>(
+  (value) => typeof Object(value).handle === 'function' && typeof Object(value).basePath === 'string',
+  expecting('a store of createPetStore, with handle and basePath'),
+)
+
 const UNTRUSTED =
   'a request has X-Forwarded-For, but the option trustProxy is not set, so requests without a valid key are counted by the ' +
   'address of the connection. Behind a proxy, this is one address for all clients: set trustProxy to the number of proxies or ' +
   'to their addresses. Without a proxy, set trustProxy: false. ' +
   'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
 
-/**
- * Throws for an invalid store or option, when the handler is created and not at the first request.
- *
- * @param others - the names of the adapter's other options
- */
-export function mountStore(petStore: PetStore, options: HandlerOptions, others: readonly string[] = []) {
-  if (typeof petStore?.handle !== 'function' || typeof petStore.basePath !== 'string')
-    throw invalidOption('petStore', 'a store of createPetStore, with handle and basePath', petStore)
-  checkOptions({ trustProxy: trustProxyRule }, options, others)
-  let isUndecided = options.trustProxy === undefined
+/** Throws for an invalid store or option, when the handler is created and not at the first request. */
+export function mountStore(given: PetStore, options: HandlerOptions) {
+  const store = parseOption('petStore', petStore, given)
+  const { trustProxy } = parseOptions(handlerOptions, options)
+  let isUndecided = trustProxy === undefined
   return {
-    readAddress: addressReader(options.trustProxy),
+    readAddress: addressReader(trustProxy),
     /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
     warnAboutProxy(request: ApiRequest): void {
       if (!isUndecided || request.header(FORWARDED_FOR) === undefined) return
       isUndecided = false
-      report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
+      report(store, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
     },
     /** Reports an error, unless the client has disconnected, and returns a 500. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
-      if (!request || !isAborted(request)) report(petStore, error, request)
-      return errorResponseOf(petStore, 'internal_error')
+      if (!request || !isAborted(request)) report(store, error, request)
+      return errorResponseOf(store, 'internal_error')
     },
   }
 }

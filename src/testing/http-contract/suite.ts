@@ -1,4 +1,4 @@
-import { invalidOption } from '../../support/option-rules.ts'
+import { invalidOption } from '../../schemas/options.ts'
 import type { TestRunner } from '../contract/runner.ts'
 import { contractClient, type HttpContractOptions } from './client.ts'
 import { contractRows } from './contract-rows.ts'

@@ -208,7 +208,7 @@ test.each(['letmein', 'a==', '-._~+/'])('%s has the form of a token', (token) =>
   expect(isToken68(token)).toBe(true)
 })
 
-test.each([undefined, null, 5, ['letmein'], '', 'a b', 'é'])('%j does not have the form of a token', (value) => {
+test.each(['', 'a b', 'é'])('%j does not have the form of a token', (value) => {
   expect(isToken68(value)).toBe(false)
 })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type ApiKey, cachedKeyStore, type ManagedKeyStore, memory, PetStoreError } from '../../../src/index.ts'
-import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { checkOptions } from '../../../src/support/option-rules.ts'
+import { keyCache as schema } from '../../../src/keys/key-cache.ts'
+import { parseOption } from '../../../src/schemas/options.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -334,7 +334,7 @@ test.each([
   [5_000, 'option keyCache: expected false or { ttl, max, clock }, got the number 5000'],
   [{ ttl: -1 }, 'option keyCache.ttl: expected milliseconds, at least 0, got the number -1'],
 ])('checks the option keyCache of a back end: %j', (keyCache, message) => {
-  const check = () => checkOptions({ keyCache: keyCacheRule }, { keyCache })
+  const check = () => parseOption('keyCache', schema, keyCache)
   if (message === undefined) expect(check).not.toThrow()
   else expect(check).toThrow(new PetStoreError('invalid_option', message))
 })

@@ -27,9 +27,9 @@ describe('options', () => {
 
   test.each([
     ['pets', { pets: 5 }],
-    ['pets\\[0\\]', { pets: [{ categoryId: 1n }] }],
-    ['pets\\[1\\]', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1 }] }],
-    ['pets\\[0\\]', { pets: [{ name: 'Rex', status: 'lost' }] }],
+    ['pets\\[0\\]\\.name', { pets: [{ categoryId: 1n }] }],
+    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1 }] }],
+    ['pets\\[0\\]\\.status', { pets: [{ name: 'Rex', status: 'lost' }] }],
     ['plan', { plan: 'gold' }],
     ['plan', { plan: 'enterprise' }],
     ['token', { token: 'a token' }],

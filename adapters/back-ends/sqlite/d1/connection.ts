@@ -1,4 +1,4 @@
-import { invalidOption, withMethods } from '../../../../src/support/option-rules.ts'
+import { parseOption, withMethods } from '../../../../src/schemas/options.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { isUnavailableCode } from '../result-codes.ts'
 import type { SqliteValue } from '../statements.ts'
@@ -20,9 +20,10 @@ export type Command = readonly [sql: string, ...values: SqliteValue[]]
 /** Calls reject with `service_unavailable` if D1 cannot be reached. */
 export type Engine = ReturnType<typeof engineOf>
 
+const binding = withMethods<D1Database>(['prepare', 'batch'], 'a D1 binding such as env.DB, with prepare and batch')
+
 export function engineOf(database: D1Database) {
-  if (!withMethods('prepare', 'batch').check(database))
-    throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
+  parseOption('database', binding, database)
   const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
   return {
     run: async (...command: Command) => (await bound(command).all().catch(rethrow)).results,

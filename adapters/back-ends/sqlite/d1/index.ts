@@ -1,7 +1,8 @@
+import * as z from 'zod/mini'
 import { hashIdempotency } from '../../../../src/back-end.ts'
 import type { Clock, ManagedBackEnd } from '../../../../src/index.ts'
-import { checkOptions, clockRule, type OptionRules } from '../../../../src/support/option-rules.ts'
-import { databaseKeys, type KeyOptions, keyRules } from '../../shared/keys.ts'
+import { clock, optionsOf, parseOptions } from '../../../../src/schemas/options.ts'
+import { databaseKeys, type KeyOptions, keyShape } from '../../shared/keys.ts'
 import { migrateD1 } from '../migrate.ts'
 import { type RunAll, type RunOne, statements } from '../statements.ts'
 import { tableStorage } from '../storage.ts'
@@ -30,7 +31,7 @@ export interface D1BackEnd extends ManagedBackEnd {
   migrate(): Promise<void>
 }
 
-const RULES: OptionRules<keyof D1Options> = { ...keyRules, clock: clockRule }
+const d1Options = optionsOf<D1Options>({ ...keyShape, clock: z.optional(clock) })
 
 /**
  * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each operation is one round trip.
@@ -53,8 +54,8 @@ const RULES: OptionRules<keyof D1Options> = { ...keyRules, clock: clockRule }
  * }
  * ```
  */
-export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
-  checkOptions(RULES, options)
+export function d1(database: D1Database, given: D1Options = {}): D1BackEnd {
+  const options = parseOptions(d1Options, given)
   const { clock } = options
   const engine = engineOf(database)
   const run: RunOne = (name, ...values) => engine.run(statements[name], ...values)

@@ -127,7 +127,7 @@ describe('the option trustProxy', () => {
     null,
     [7],
   ])('the error about the value %j names trustProxy', (trustProxy) => {
-    expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy: expected /)
+    expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy(?:\[0\])?: expected /)
   })
 })
 

@@ -1,0 +1,136 @@
+import { closestMatch } from 'leven'
+import * as z from 'zod/mini'
+import { PetStoreError } from '../errors.ts'
+import type { Clock, KeyStore } from '../ports.ts'
+import { describeValue } from '../support/describe-value.ts'
+import { isUrl } from '../support/is-url.ts'
+import { type Expectation, expecting, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
+
+interface ObjectRules {
+  /** A valid object in words. @default 'a plain object' */
+  readonly expected?: string
+  /** The schemas of further members, which no error message lists as known names. @default none */
+  readonly others?: Readonly<Record<string, z.ZodMiniType>>
+}
+
+/**
+ * Returns the schema of the options `T`: rejects unknown members, except those that are `undefined`. The parsed options are a
+ * frozen copy with plain members, so later changes by the caller have no effect. Inherited members and getters are read too.
+ */
+export function optionsOf<T extends object>(
+  shape: Shape<T>,
+  { expected = 'a plain object', others = {} }: ObjectRules = {},
+): z.ZodMiniType<T> {
+  const plain = z.custom<object>(isPlainObject, expecting(expected))
+  const members = z.catchall(z.object({ ...others, ...shape }), unknownMember(Object.keys(shape)))
+  const schema: z.ZodMiniType = z.readonly(z.pipe(plain, members))
+  // The compiler cannot compute the members of a generic shape. `Shape<T>` has checked each of them.
+  return schema as z.ZodMiniType<T>
+}
+
+/** Returns whether a value is an object, but not an array, map or promise. */
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
+}
+
+/** The schema of a member whose name is unknown. `params` is part of each problem. */
+function unknownMember(known: readonly string[]) {
+  const { error } = expecting(`one of the options ${known.join(', ')}`)
+  return z.custom<undefined>((value) => value === undefined, { error, params: { known } })
+}
+
+/** @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was received */
+export function parseOptions<T>(schema: z.ZodMiniType<T>, options: unknown): T {
+  const parsed = schema.safeParse(options)
+  if (parsed.success) return parsed.data
+  throw invalid(
+    problemsOf(parsed.error).map((problem) => (problem.path.length > 0 ? problem : inside('options', problem))),
+  )
+}
+
+/** Checks one argument or option. @throws {PetStoreError} `invalid_option`, with its name */
+export function parseOption<T>(name: string, schema: z.ZodMiniType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid(problemsOf(parsed.error).map((problem) => inside(name, problem)))
+}
+
+/** Returns the error about an option that a schema alone cannot check. */
+export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
+  return invalid([{ path: [name], message: expecting(expected).error({ input: value }) }])
+}
+
+function inside(name: string, problem: Problem): Problem {
+  return { ...problem, path: [name, ...problem.path] }
+}
+
+function invalid(problems: readonly Problem[]): PetStoreError {
+  const texts = problems.map(({ path, message, known }) => `option ${pathText(path)}: ${message}${hint(path, known)}`)
+  return new PetStoreError('invalid_option', texts.join('; '))
+}
+
+/** Returns the known name that is most similar, as a question. */
+function hint(path: readonly PropertyKey[], known: readonly string[] = []): string {
+  const name = String(path.at(-1))
+  // If more than a third of the letters differ, the names are probably different words.
+  const similar = closestMatch(name, known, { maxDistance: Math.floor(name.length / 3) })
+  return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
+}
+
+/** Returns the schema of a port, a driver or a clock. A function with these methods is valid too, because `Date` is a clock. */
+export function withMethods<T>(names: readonly (string & keyof T)[], expected = `an object with ${names.join(', ')}`) {
+  // An array has a method `find` too, but `array.find(token)` throws an error that contains the token.
+  return z.custom<T>(
+    (value) => !Array.isArray(value) && names.every((name) => typeof Object(value)[name] === 'function'),
+    expecting(expected),
+  )
+}
+
+export const clock = withMethods<Clock>(['now'])
+export const keyStore = withMethods<KeyStore>(['find'])
+
+export function functionOf<T>() {
+  return z.custom<T>((value) => typeof value === 'function', expecting('a function'))
+}
+
+/** Returns the schema of a number with one of these values, such as `enforce or announce`. */
+export function oneOf<const T extends string | null>(...values: readonly T[]) {
+  return z.literal([...values], expecting(values.map(String).join(' or ')))
+}
+
+/** Returns the schema of a whole number from `minimum` to `maximum`. */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER, unit = '') {
+  const end = maximum === Number.MAX_SAFE_INTEGER ? '2^53-1' : maximum
+  const expected = expecting(`a whole number${unit && ` of ${unit}`} from ${minimum} to ${end}`)
+  const once = { ...expected, abort: true }
+  return z.int(once).check(z.minimum(minimum, once), z.maximum(maximum, once))
+}
+
+export const positiveInteger = wholeNumber(1)
+/** The longest delay of `setTimeout`. */
+const LONGEST_DELAY = 2 ** 31 - 1
+export const milliseconds = wholeNumber(0, LONGEST_DELAY, 'milliseconds')
+export const timeout = wholeNumber(1, LONGEST_DELAY, 'milliseconds')
+
+/** Returns the schema of a list, which is copied and frozen. */
+export function listOf<T>(item: z.ZodMiniType<T>, expected: string): z.ZodMiniType<readonly T[]> {
+  return z.readonly(z.array(item, expecting(expected)))
+}
+
+export const planNames = listOf(z.string(expecting('the name of a plan')), 'a list of the names of plans')
+
+/** Returns the schema of a text that passes a check. */
+export function textThat(isValid: (text: string) => boolean, expected: string | Expectation) {
+  const expectation = typeof expected === 'string' ? expecting(expected) : expected
+  return z.string(expectation).check(z.refine(isValid, expectation))
+}
+
+/** Returns whether a text is an http or https URL without credentials, query and fragment. */
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(text) && isUrl(text)
+}
+
+/** Describes a secret without showing it. */
+export function describeSecret(value: unknown): string {
+  return describeValue(typeof value === 'string' ? '***' : value)
+}
