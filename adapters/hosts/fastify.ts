@@ -46,7 +46,8 @@ export interface FastifyScope {
     method: string[]
     url: string
     exposeHeadRoute: boolean
-    schema: { readonly hide: boolean }
+    /** Not `{ hide: boolean }`: Fastify's types know `hide` only if @fastify/swagger is installed. */
+    schema: object
     onRequest: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
     handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown
   }): unknown

@@ -20,6 +20,16 @@ test.skipIf(missing('Deno', binary !== undefined)).each(['at-once', 'later'])(
   },
 )
 
+// If this fails, Deno no longer ends such a body at `shutdown`, and docs/operating.md needs no advice about it.
+test.skipIf(missing('Deno', binary !== undefined))(
+  'Deno: an upload that arrives during shutdown() gets 400',
+  async () => {
+    const args = ['run', '--allow-all', hostProgram('deno-shutdown.mjs')]
+    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+    expect(stdout).toBe('400 incomplete_body\n')
+  },
+)
+
 test.skipIf(missing('Deno', binary !== undefined))(
   'Deno: node:http, Express and Fastify respond to a request after a rejected upload',
   async () => {

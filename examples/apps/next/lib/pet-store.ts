@@ -1,7 +1,7 @@
 import { createPetStore, memory } from 'petstore-kit'
 
 // Next.js loads this module twice: for pages and for route handlers. Without globalThis, each would have a memory of its own.
-// A database needs no globalThis.
+// With a database, each would have connections and a cache of keys of its own.
 const shared = globalThis as { petBackEnd?: ReturnType<typeof memory> }
 shared.petBackEnd ??= memory()
 export const backEnd = shared.petBackEnd
