@@ -1,7 +1,7 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 
-// In adapters/back-ends, three databases count by the rule of this file, in their own languages: `redis/script.ts`,
-// `sqlite/d1/statements.ts`, and `spendFunction` of `postgres/schema.ts`. Change all four files; `quotaContract` compares them.
+// In adapters/back-ends, this rule stands twice more: in Lua in `redis/script.ts`, and in SQL for PostgreSQL and D1 in
+// `shared/counting-sql.ts`. Change all three files; `quotaContract` compares them.
 
 const MINUTE = 60_000
 const DAY = 86_400_000

@@ -1,4 +1,4 @@
-import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
+import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBackground } from './background.ts'
@@ -10,12 +10,14 @@ const LARGEST_BATCH = 1_000
 /** Each process deletes old counters at its first request, and then every 500 requests. */
 const PRUNE_EVERY = 500
 
-/** The time at which a group is counted, and the state of its subject before its first request is counted. */
-type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
+/** The time of a group, and the state of its subject before its first request. Drivers return 64-bit integers as texts. */
+type GroupRow = Readonly<Record<'place' | 'countedat' | Lowercase<keyof QuotaState>, string | number>>
 
 /** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */
 interface Group {
   readonly request: QuotaRequest
+  /** How many groups of the same subject come before. A statement counts one group of each subject after another. */
+  readonly round: number
   /** The positions of the requests in their batch. */
   readonly positions: number[]
 }
@@ -39,15 +41,10 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
       ...statementRules(lockTimeout),
       async send(requests) {
         const groups = groupsOf(requests)
-        const entries = groups.map(({ request, positions }) => [
-          request.subject,
-          bucketOf(request.subject),
-          ...rulesOf(request),
-          positions.length,
-        ])
-        const rows = await query<GroupRow>(text, [JSON.stringify(entries), clock?.now() ?? null, lockTimeout])
+        const values = [JSON.stringify(groups.map(entryOf)), clock?.now() ?? null, lockTimeout]
         const counts: QuotaCount[] = []
-        for (const [index, group] of groups.entries()) countGroup(group, rows[index] as GroupRow, counts)
+        for (const row of await query<GroupRow>(text, values))
+          countGroup(groups[Number(row.place)] as Group, row, counts)
         return counts
       },
       maxSize: LARGEST_BATCH,
@@ -73,21 +70,38 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   const groups: Group[] = []
   for (const [position, request] of sorted) {
     const group = groups.at(-1)
-    const isSame = group?.request.subject === request.subject && `${rulesOf(group.request)}` === `${rulesOf(request)}`
-    if (isSame) group.positions.push(position)
-    else groups.push({ request, positions: [position] })
+    const isSameSubject = group?.request.subject === request.subject
+    if (isSameSubject && `${rulesOf(group.request)}` === `${rulesOf(request)}`) group.positions.push(position)
+    else groups.push({ request, round: isSameSubject ? group.round + 1 : 0, positions: [position] })
   }
   return groups
 }
 
-/** The name of each member of a `QuotaState`, and of its column. */
-const COLUMNS = Object.keys(newQuotaState()).map(
-  (name) => [name, name.toLowerCase()] as [keyof QuotaState, keyof GroupRow],
-)
+/** The members are the columns of `entry` in the function `spend`. */
+function entryOf({ request, round, positions }: Group, place: number) {
+  const [perMinute, perDay, afterRefusals, banLength] = rulesOf(request)
+  return {
+    place,
+    round,
+    subject: request.subject,
+    bucket: bucketOf(request.subject),
+    per_minute: perMinute,
+    per_day: perDay,
+    after_refusals: afterRefusals,
+    ban_length: banLength,
+    requests: positions.length,
+  }
+}
 
 /** Adds the count of each request of a group to `counts`. PostgreSQL returns only the state before the group. */
 function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
-  const state = newQuotaState()
-  for (const [name, column] of COLUMNS) state[name] = Number(row[column])
-  for (const position of positions) counts[position] = countRequest(state, { ...request, now: Number(row.decided) })
+  const state: QuotaState = {
+    usedInMinute: Number(row.usedinminute),
+    minuteEndsAt: Number(row.minuteendsat),
+    usedInDay: Number(row.usedinday),
+    dayEndsAt: Number(row.dayendsat),
+    refusedInMinute: Number(row.refusedinminute),
+    bannedUntil: Number(row.banneduntil),
+  }
+  for (const position of positions) counts[position] = countRequest(state, { ...request, now: Number(row.countedat) })
 }

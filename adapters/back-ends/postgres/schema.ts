@@ -1,3 +1,6 @@
+import { BUCKET_SIZE } from '../shared/counters.ts'
+import { COUNT_COLUMNS, countingSql } from '../shared/counting-sql.ts'
+
 /** Returns SQL for a time in whole milliseconds: `given`, or the time of PostgreSQL if `given` is null. Tests pass a time. */
 export const timeOr = (given: string) =>
   `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
@@ -24,8 +27,6 @@ function lockingFunction(
   return plpgsql(head, settings, limitedBody, variables)
 }
 
-const COUNTS = ['used_in_minute', 'minute_ends_at', 'used_in_day', 'day_ends_at', 'refused_in_minute', 'banned_until']
-const eachCount = (write: (column: string) => string, separator = ', ') => COUNTS.map(write).join(separator)
 /** The name of a column in the results of `spend`: some drivers rename columns such as `used_in_day`. */
 const resultOf = (column: string) => column.replaceAll('_', '')
 
@@ -69,106 +70,97 @@ const TABLES = `
       expires_at bigint,
       revoked_at bigint
     );
-    COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply.';
+    COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply.';`
 
+/**
+ * A counter has the state of a subject before its last requests, and these last requests: how many, when, and with which limits.
+ * The next statement first counts them, then returns that state and stores its own requests in their place. So this file only has
+ * the rule for the state, and JavaScript computes the result of each request by `countRequest`. `ends_at` is the end of the day in
+ * which a ban that begins now would end, so the index changes once a day. Each request rewrites a counter, so `fillfactor` leaves
+ * room for new row versions. Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a
+ * key.
+ */
+const COUNTERS = `
     CREATE TABLE quota (
       subject text COLLATE "C" PRIMARY KEY,
-      ${eachCount((column) => `${column} double precision NOT NULL`)}
+      ${COUNT_COLUMNS.map((column) => `${column} bigint NOT NULL DEFAULT 0`).join(', ')},
+      requests int NOT NULL,
+      counted_at bigint NOT NULL,
+      per_minute bigint NOT NULL,
+      per_day bigint NOT NULL,
+      after_refusals bigint,
+      ban_length bigint,
+      ends_at bigint NOT NULL
     ) WITH (fillfactor = 50);
-    CREATE INDEX quota_by_end ON quota (greatest(day_ends_at, banned_until));
-    CREATE TABLE anonymous (LIKE quota, bucket int NOT NULL, PRIMARY KEY (bucket, subject)) WITH (fillfactor = 50);`
+    COMMENT ON TABLE quota IS 'Counts of customers: the state before the last requests of a subject, and these last requests.';
+    -- Old counters are deleted in the order of their ends.
+    CREATE INDEX quota_by_end ON quota (ends_at);
+
+    CREATE TABLE anonymous (
+      LIKE quota INCLUDING DEFAULTS, bucket int NOT NULL, PRIMARY KEY (bucket, subject)
+    ) WITH (fillfactor = 50);
+    COMMENT ON TABLE anonymous IS 'Counts of client addresses without a key, like quota. Each of 256 buckets has about 40 rows.';`
 
 /**
- * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. A plain statement would be
- * planned for each request, and planning takes several times as long as counting.
+ * Writes a function that counts the requests in `given`, and returns the state of each entry before its requests. An entry stands
+ * for equal requests of one subject. One statement cannot change a row twice, so there is a round for each entry of a subject. The
+ * parameter `at` is the time, or null for PostgreSQL's time. PostgreSQL plans the statement once per connection; as a statement of
+ * its own it would be planned for each request, which takes longer than counting.
+ *
+ * @param table - its name, and the columns of its primary key
  */
-const SPEND = spendFunction({
-  name: 'spend',
-  table: 'quota',
-  row: 'q.subject = who',
-  add: 'INSERT INTO quota VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;',
-})
-
-/**
- * If a bucket of anonymous clients is full, a new client replaces a client whose day has ended, otherwise the client with the
- * fewest requests. So clients over their limit are replaced last, and stay refused.
- */
-const SPEND_ANONYMOUS = spendFunction({
-  name: 'spend_anonymous',
-  table: 'anonymous',
-  row: 'q.bucket = in_bucket AND q.subject = who',
-  add: `DELETE FROM anonymous AS q WHERE q.bucket = in_bucket AND q.subject IN (
-            SELECT b.subject FROM anonymous AS b WHERE b.bucket = in_bucket
-            ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET 39 FOR UPDATE SKIP LOCKED);
-          INSERT INTO anonymous VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;`,
-})
-
-/**
- * The SQL function counts the requests in `given`. An entry stands for equal requests: it has their subject, bucket, limits and
- * ban rule (null for no bans), and says how many they are. The parameter `at` is the time, or null for PostgreSQL's time. For
- * each entry, the function returns the time and the state before the first request of the entry.
- */
-function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
+function spendFunction(name: string, table: string, key: string, makeRoom = ''): string {
+  const entries = `json_to_recordset(given) AS entry (place int, round int, subject text, bucket int, per_minute bigint, per_day bigint,
+            after_refusals bigint, ban_length bigint, requests int)`
+  const given = ['per_minute', 'per_day', 'after_refusals', 'ban_length', 'requests']
+  // The time is read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
+  const time = timeOr('at')
   return lockingFunction(
     `CREATE FUNCTION ${name}(given json, at double precision, lock_wait int) RETURNS TABLE (
-      place bigint, decided double precision, ${eachCount((column) => `${resultOf(column)} double precision`)})`,
+      place int, countedat bigint, ${COUNT_COLUMNS.map((column) => `${resultOf(column)} bigint`).join(', ')})`,
     `-- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has
       -- written something, its commit must wait.
-      PERFORM set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL;
-      FOR place, who, in_bucket, per_minute, per_day, after_refusals, ban_length, times IN
-        SELECT g.place, g.entry->>0, (g.entry->>1)::int, (g.entry->>2)::float8, (g.entry->>3)::float8,
-          (g.entry->>4)::float8, (g.entry->>5)::float8, (g.entry->>6)::int
-        FROM json_array_elements(given) WITH ORDINALITY AS g (entry, place) ORDER BY g.place
-      LOOP
-        LOOP
-          SELECT q.* INTO state FROM ${table} AS q WHERE ${row} FOR NO KEY UPDATE;
-          EXIT WHEN FOUND;
-          ${add}
-        END LOOP;
-        -- Read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
-        decided := ${timeOr('at')};
-        ${eachCount((column) => `${resultOf(column)} := state.${column};`, ' ')}
-        banned := false;
-        FOR i IN 1..times LOOP
-          ${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
-          ${roll('day', 86_400_000)}
-          IF after_refusals IS NOT NULL THEN
-            state.banned_until := CASE WHEN decided >= state.banned_until THEN 0
-              ELSE least(state.banned_until, decided + ban_length) END;
-            banned := state.banned_until <> 0;
-          END IF;
-          IF NOT banned AND state.used_in_minute < per_minute AND state.used_in_day < per_day THEN
-            state.used_in_minute := state.used_in_minute + 1;
-            state.used_in_day := state.used_in_day + 1;
-          ELSIF after_refusals IS NOT NULL AND NOT banned THEN
-            state.refused_in_minute := state.refused_in_minute + 1;
-            IF state.refused_in_minute >= after_refusals THEN
-              state.banned_until := decided + ban_length;
-              state.refused_in_minute := 0;
-            END IF;
-          END IF;
-        END LOOP;
-        UPDATE ${table} AS q SET ${eachCount((column) => `${column} = state.${column}`)} WHERE ${row};
-        RETURN NEXT;
+      IF txid_current_if_assigned() IS NULL THEN SET LOCAL synchronous_commit = off; END IF;${makeRoom.replace('ENTRIES', entries)}
+      FOR this_round IN 0..(SELECT max(entry.round) FROM ${entries}) LOOP
+        RETURN QUERY WITH counted AS (
+          INSERT INTO ${table} AS q (${key}, ${given.join(', ')}, counted_at, ends_at)
+          SELECT ${key}, ${given.join(', ')}, now.t, ((now.t + coalesce(ban_length, 0)) / 86400000 + 1) * 86400000
+          FROM ${entries}, LATERAL (SELECT ${time} AS t) AS now
+          WHERE entry.round = this_round ORDER BY entry.subject
+          ON CONFLICT (${key}) DO UPDATE SET (${COUNT_COLUMNS.join(', ')}) = (
+              ${countingSql('(SELECT q.*) AS q', { least: 'least', greatest: 'greatest' })}
+            ), ${given.map((column) => `${column} = excluded.${column}`).join(', ')}, counted_at = ${time},
+            ends_at = greatest(q.ends_at, excluded.ends_at)
+          RETURNING q.*
+        )
+        SELECT entry.place, c.counted_at, ${COUNT_COLUMNS.map((column) => `c.${column}`).join(', ')}
+        FROM counted AS c JOIN ${entries} ON entry.subject = c.subject AND entry.round = this_round;
       END LOOP;`,
-    // `state` is a record: with the row type of the table, PostgreSQL would wait for a table lock before lock_timeout is set.
-    {
-      variables: `state record; who text; in_bucket int; per_minute double precision; per_day double precision;
-      after_refusals double precision; ban_length double precision; times int; banned boolean;`,
-    },
   )
 }
 
-/** Begins a new window if the old one has ended. If the clock was set back, shortens a window that would end too late. */
-function roll(window: 'minute' | 'day', length: number, also = ''): string {
-  const [used, end] = [`state.used_in_${window}`, `state.${window}_ends_at`]
-  return `IF decided >= ${end} THEN
-            ${end} := (floor(decided / ${length}) + 1) * ${length};
-            ${used} := 0; ${also}
-          ELSE
-            ${end} := least(${end}, decided + ${length});
-          END IF;`
-}
+const SPEND = spendFunction('spend', 'quota', 'subject')
+
+/**
+ * If a bucket of anonymous clients is full, new clients replace those whose day has ended, and then those with the fewest
+ * requests. So clients over their limit are replaced last, and stay refused.
+ */
+const SPEND_ANONYMOUS = spendFunction(
+  'spend_anonymous',
+  'anonymous',
+  'bucket, subject',
+  `
+      DELETE FROM anonymous WHERE ctid = ANY (ARRAY(
+        SELECT old.ctid FROM (
+          SELECT entry.bucket, count(DISTINCT entry.subject) AS newcomers FROM ENTRIES
+          WHERE NOT EXISTS (SELECT FROM anonymous AS a WHERE a.bucket = entry.bucket AND a.subject = entry.subject)
+          GROUP BY entry.bucket
+        ) AS crowded, LATERAL (
+          SELECT a.ctid FROM anonymous AS a WHERE a.bucket = crowded.bucket
+          ORDER BY a.ends_at DESC, a.used_in_day + a.requests DESC
+          OFFSET greatest(0, ${BUCKET_SIZE} - crowded.newcomers) FOR UPDATE SKIP LOCKED
+        ) AS old));`,
+)
 
 /** Each step leads from one version of the schema to the next. Never change a released step; add another step. */
-export const STEPS: readonly string[] = [TABLES + SPEND + SPEND_ANONYMOUS]
+export const STEPS: readonly string[] = [TABLES + COUNTERS + SPEND + SPEND_ANONYMOUS]

@@ -58,15 +58,11 @@ export function keyStatements(schema: string) {
 }
 
 export function countStatements(schema: string) {
-  const end = 'greatest(day_ends_at, banned_until)'
-  const count = (spend: string) =>
-    `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+  const count = (spend: string) => `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s`
+  const pruneCounters = (table: string) => prune(`${schema}.${table}`, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at')
   return {
     countCustomers: count('spend'),
     countAnonymous: count('spend_anonymous'),
-    prune: [
-      prune(`${schema}.quota`, `${end} < ${timeAgo(KEPT_FOR)}`, end),
-      prune(`${schema}.anonymous`, `day_ends_at < ${timeAgo(KEPT_FOR)}`, 'day_ends_at'),
-    ],
+    prune: [pruneCounters('quota'), pruneCounters('anonymous')],
   }
 }

@@ -91,17 +91,18 @@ export function pruneStatement(now: string): string {
  * A full bucket removes the clients with the fewest requests, so a client over its limit is removed last.
  *
  * @param bucket - SQL for the bucket
+ * @param order - SQL that puts the clients to keep first
  */
-export function makeRoomStatement(bucket: string): string {
+export function makeRoomStatement(bucket: string, order: string): string {
   return `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ${bucket}
-    ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`
+    ORDER BY ${order} LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`
 }
 
-/** Only for SQLite files. D1 counts with the statements of `d1/statements.ts`. */
+/** Only for SQLite files. D1 counts in SQL, by `d1/statements.ts`. */
 export const countStatements = {
   read: 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?',
   update: 'UPDATE petstore_quota SET state = ? WHERE subject = ?',
   replace: 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
-  makeRoom: makeRoomStatement('?'),
+  makeRoom: makeRoomStatement('?', `state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC`),
   prune: pruneStatement('?'),
 } as const

@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['87854adfdd8ba530dc188644fc95cfd65e064eb71d33535d6398c30c81aa6dcf'],
+    hashes: ['77b589e8d447aba0a1d46ed94be7185ab1c3632dee9f7e6847f380c3f30291c4'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
