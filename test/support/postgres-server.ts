@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type SpawnOptions } from 'node:child_process'
 import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,8 +13,10 @@ export interface PostgresServer {
   readonly port: number
   /** Starts the server again after `stop`, with the same port and data. */
   start(): Promise<void>
-  /** Stops the server: `clean` waits for its shutdown, `crash` kills it. */
-  stop(how?: 'clean' | 'crash'): Promise<void>
+  /** The folder of the write-ahead log. */
+  readonly log: string
+  /** Stops the server: `clean` waits for its shutdown, `crash` ends its processes at once, `kill` is `kill -9`. */
+  stop(how?: 'clean' | 'crash' | 'kill'): Promise<void>
   /** Stops the server and removes its data. */
   remove(): Promise<void>
 }
@@ -54,6 +56,8 @@ function hasUserName(): boolean {
   }
 }
 
+const SIGNALS = { clean: 'SIGINT', crash: 'SIGQUIT', kill: 'SIGKILL' } as const
+
 /** Options of a PostgreSQL server. */
 export interface PostgresSetUp {
   /** Settings of the server. */
@@ -62,47 +66,73 @@ export interface PostgresSetUp {
   prepare?(data: string): Promise<unknown>
 }
 
-/**
- * Starts a PostgreSQL server on a free port.
- *
- * `fsync` is off, because no test cuts the power. Written data still survives when the server process is killed.
- */
+/** Starts a PostgreSQL server on a free port. */
 export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
-  const bin = await postgresPrograms()
-  if (bin === undefined) throw new Error('this machine has no PostgreSQL')
-  const user = await unprivilegedUser()
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-postgres-'))
+  const { bin, folder, options } = await serverFolder()
   const data = join(folder, 'data')
   await mkdir(data)
   await prepare?.(data)
-  if (user !== undefined) for (const path of [folder, data]) await chown(path, user.uid, user.gid)
-  const options = { ...user, cwd: folder }
+  if (options.uid !== undefined) await chown(data, options.uid, options.gid)
   await promisify(execFile)(
     join(bin, 'initdb'),
     ['-D', data, '-X', join(folder, 'log'), '-U', 'petstore', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     options,
   )
+  return serve(bin, folder, options, settings)
+}
+
+/** Starts a standby that follows a server. `SELECT pg_promote()` makes it a primary. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const { bin, folder, options } = await serverFolder()
+  const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'petstore']
+  await promisify(execFile)(
+    join(bin, 'pg_basebackup'),
+    ['-D', join(folder, 'data'), '-R', '--waldir', join(folder, 'log'), '--checkpoint=fast', '--no-sync', ...source],
+    // The tests empty this variable, but programs of PostgreSQL reject an empty value.
+    { ...options, env: { ...process.env, PGSSLMODE: 'disable' } },
+  )
+  return serve(bin, folder, options)
+}
+
+async function serverFolder() {
+  const bin = await postgresPrograms()
+  if (bin === undefined) throw new Error('this machine has no PostgreSQL')
+  const user = await unprivilegedUser()
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-postgres-'))
+  if (user !== undefined) await chown(folder, user.uid, user.gid)
+  return { bin, folder, options: { uid: user?.uid, gid: user?.gid ?? 0, cwd: folder } }
+}
+
+/** `fsync` is off, because no test cuts the power. Written data still survives when the server process is killed. */
+async function serve(
+  bin: string,
+  folder: string,
+  options: SpawnOptions,
+  settings: PostgresSetUp['settings'] = {},
+): Promise<PostgresServer> {
   const port = await freePort()
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', ...settings }
   const args = [
     '-D',
-    data,
+    join(folder, 'data'),
     '-p',
     String(port),
     ...Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
   ]
   let server: ServerProcess | undefined
   const start = async () => {
-    server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept connections/, options)
+    server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept/, options)
   }
-  const stop = async (how: 'clean' | 'crash' = 'clean') => {
-    await server?.stop(how === 'clean' ? 'SIGINT' : 'SIGQUIT')
+  const stop = async (how: 'clean' | 'crash' | 'kill' = 'clean') => {
+    if (how === 'kill' && server !== undefined) await killChildren(server.pid)
+    await server?.stop(SIGNALS[how])
     server = undefined
   }
   await start()
   return {
     url: `postgres://petstore@127.0.0.1:${port}/postgres`,
     port,
+    log: join(folder, 'log'),
     start,
     stop,
     async remove() {
@@ -110,6 +140,13 @@ export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): 
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Stops a server, so that it starts no processes, and kills those that it has started: they would go on without it for a while. */
+async function killChildren(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP')
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL')
 }
 
 /** Returns a user for PostgreSQL and PgBouncer, which refuse to run as root, or `undefined` if this process is not root. */

@@ -15,15 +15,15 @@ export interface WorkerProcess {
   kill(): Promise<void>
 }
 
-/** Builds the worker program from the current source. The output is inside the project, where imports find the packages. */
-export async function buildWorker(): Promise<{ program: string; remove(): Promise<void> }> {
+/** Builds a program of this folder from the current source. The output is inside the project, where imports find the packages. */
+export async function buildWorker(name = 'worker'): Promise<{ program: string; remove(): Promise<void> }> {
   const cache = join(import.meta.dirname, '../../.cache')
   await mkdir(cache, { recursive: true })
   const outDir = await mkdtemp(join(cache, 'worker-'))
-  const entry = { worker: join(import.meta.dirname, 'worker.ts') }
+  const entry = { [name]: join(import.meta.dirname, `${name}.ts`) }
   const options = { format: 'esm', config: false, silent: true, skipNodeModulesBundle: true } as const
   await build({ ...options, entry, outDir, outExtension: () => ({ js: '.mjs' }) })
-  return { program: join(outDir, 'worker.mjs'), remove: () => rm(outDir, { recursive: true }) }
+  return { program: join(outDir, `${name}.mjs`), remove: () => rm(outDir, { recursive: true }) }
 }
 
 /** Starts a worker, and waits until it serves. */

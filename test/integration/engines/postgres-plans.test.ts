@@ -5,7 +5,7 @@ import { type PetQuery, petStatuses } from '../../../src/index.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
 
-const ANIMALS = 200_000
+const ANIMALS = 1_000_000
 
 interface Plan {
   readonly 'Node Type': string
