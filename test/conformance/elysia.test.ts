@@ -1,4 +1,4 @@
 import { runtimeBinary } from '../support/runtimes.ts'
 import { testHost } from './test-host.ts'
 
-testHost({ name: 'Elysia', binary: await runtimeBinary('bun'), program: 'elysia.mjs' })
+testHost({ name: 'Elysia', runtime: 'Bun', binary: await runtimeBinary('bun'), program: 'elysia.mjs' })

@@ -7,6 +7,8 @@ import { hostProgram, portOf, type Started, startProgram } from './start-host.ts
 /** A host program and its runtime. */
 export interface TestedHost {
   readonly name: string
+  /** The name of the runtime, if it differs from the name of the host. */
+  readonly runtime?: string
   readonly isExpress?: boolean
   /** The binary of the runtime, or `undefined` if this machine does not have it. */
   readonly binary: string | undefined
@@ -15,9 +17,9 @@ export interface TestedHost {
 }
 
 /** Adds Vitest tests that run the whole suite against a host program in a separate process. */
-export function testHost({ binary, args = [], program, ...host }: TestedHost): void {
+export function testHost({ binary, runtime, args = [], program, ...host }: TestedHost): void {
   const start = async () => serving(await startProgram([binary ?? '', ...args, hostProgram(program)], portOf))
-  const run = missing(host.name, binary !== undefined) ? describe.skip : describe
+  const run = missing(runtime ?? host.name, binary !== undefined) ? describe.skip : describe
   httpConformance({ describe: run, test, beforeAll, afterAll }, { ...host, start })
 }
 

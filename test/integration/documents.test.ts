@@ -90,10 +90,6 @@ describe('the documents', () => {
     expect(before).toMatch(/run `node \w+\.mjs`:\s*$/)
   })
 
-  test('README has at most 130 lines', () => {
-    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
-  })
-
   test('the documents link only to existing files', () => {
     for (const document of documents) {
       const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -181,19 +177,12 @@ describe('the documents', () => {
     },
   )
 
-  test('README links to an example for each of the 12 hosts', () => {
-    const hosts = [...readme.matchAll(/^\| ([^|]+) \| `[^|]+` \| \[[^\]]+\]\((examples\/[^)]+)\) \|$/gm)]
-    expect(hosts.length).toBe(12)
-  })
-
-  test('README names npm start and npm test, and npm start starts a server', async () => {
+  test('npm start starts a server', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
-    expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
     // With the npm setting `ignore-scripts`, npm skips `pre` and `post` scripts, so these commands must not need any.
     expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
-    expect(scripts.test).toMatch(/ && vitest run$/)
     // This test omits the build step of `npm start`: it would remove `dist`, which other tests use at the same time.
     const [, file = '', ...args] = (scripts.start?.split(' && ').at(-1) ?? '').split(' ')
     const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])

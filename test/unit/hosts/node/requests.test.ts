@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { expectSilence, petBody, startServer } from '../../../support/node-server.ts'
-import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
+import { rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
@@ -88,27 +88,9 @@ describe('the method', () => {
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`
     expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}${upgrade}\r\n`)).status).toBe(200)
   })
-
-  test('HEAD has the headers of GET and no body', async () => {
-    const { url, authorized } = await startServer()
-    const connection = await rawConnection(url)
-    await connection.send(`HEAD /v1/pets HTTP/1.1\r\n${authorized}\r\nGET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-    const { headers } = await connection.answer('HEAD')
-    expect([headers['content-type'], headers['content-length']]).toEqual(['application/json', '2'])
-    expect((await connection.answer()).body).toBe('[]')
-    connection.leave()
-  })
 })
 
 describe('the Authorization header', () => {
-  test('an Authorization header sent twice gets 401', async () => {
-    const { url, authorized, token } = await startServer()
-    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}authorization: Bearer ${token}\r\n\r\n`)
-    expect(answer.status).toBe(401)
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key', status: 401 })
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
-  })
-
   test('two Authorization headers with 2,100 headers between them get 401', async () => {
     const { url, authorized, token } = await startServer()
     const between = 'a:\r\n'.repeat(2_100)
@@ -117,6 +99,7 @@ describe('the Authorization header', () => {
       `GET /v1/pets HTTP/1.1\r\n${authorized}${between}Authorization: Bearer ${token}\r\n\r\n`,
     )
     expect(answer.status).toBe(401)
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
   })
 
   test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])(
