@@ -3,6 +3,10 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { sleep } from '../../../src/support/time.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
+/** How long the server still reads from a connection that it has ended, in milliseconds, and how many bytes. */
+const LINGER = 2_000
+const DISCARDED_BYTES = 16_777_216
+
 export type Connections = ReturnType<typeof trackConnections>
 
 /** Tracks the connections of a server. After the first call of `close`, each connection closes after its next response. */
@@ -12,14 +16,25 @@ export function trackConnections(
 ) {
   /** For each open connection, its latest response and all earlier responses that are not yet closed. */
   const running = new Map<Socket, ServerResponse[]>()
+  /** The connections that have sent their last response, but whose clients have not ended them. */
+  const ending = new Set<Socket>()
   let closed: Promise<void> | undefined
   server.on('connection', (socket: Socket) => {
     running.set(socket, [])
-    socket.on('close', () => running.delete(socket))
+    socket.on('close', () => {
+      running.delete(socket)
+      ending.delete(socket)
+    })
   })
   const endWith = (outgoing: ServerResponse) => {
     outgoing.shouldKeepAlive = false
     setLastRequest(outgoing.req)
+    const { socket } = outgoing.req
+    // Node calls this function after the last response of a connection.
+    socket.destroySoon = () => {
+      ending.add(socket)
+      endInStages(socket)
+    }
   }
   const close = async () => {
     for (const responses of running.values()) {
@@ -27,9 +42,13 @@ export function trackConnections(
       // Sent headers cannot be changed: they say that the connection stays open, so the client may send one more request.
       if (last?.headersSent === false) endWith(last)
     }
-    if (drainDelay > 0) await sleep(drainDelay)
+    if (drainDelay > 0) {
+      await sleep(drainDelay)
+      // Node accepts waiting connections after the timers of a turn. Closing the server now would reset them.
+      await nextTurn()
+    }
     const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
-    await closeGently(server, running)
+    await closeGently(server, running, ending)
     clearTimeout(timer)
   }
   return {
@@ -54,14 +73,18 @@ export function trackConnections(
 }
 
 /** Waits until written responses are sent. `server.close` alone would cut them off: it treats their connections as idle. */
-async function closeGently(server: Server, running: Map<Socket, ServerResponse[]>): Promise<void> {
+async function closeGently(
+  server: Server,
+  running: ReadonlyMap<Socket, readonly ServerResponse[]>,
+  ending: ReadonlySet<Socket>,
+): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-  let unsent: ServerResponse[]
+  let unsent: readonly (ServerResponse | Socket)[]
   // Repeats the wait, because other responses may be written during it.
   do {
     // Waits until Node has read all arrived data. One turn is not enough: Node may already have done the reads of this turn.
-    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
-    unsent = [...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed)
+    for (let turn = 0; turn < 2; turn++) await nextTurn()
+    unsent = [...[...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed), ...ending]
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))
   } while (unsent.length > 0)
   // Closes idle connections, and stops Node's interval that checks connections. The interval would keep the server in memory.
@@ -69,4 +92,26 @@ async function closeGently(server: Server, running: Map<Socket, ServerResponse[]
   // Closes connections that have sent nothing yet. Browsers open them in advance, and Node does not treat them as idle.
   for (const socket of running.keys()) if (socket.bytesRead === 0) socket.destroy()
   await closed
+}
+
+/**
+ * Sends the end of a connection, and discards what the client still sends (RFC 9112, section 9.6). A connection that closes with
+ * unread data is reset, and then a client that is still sending requests can lose the last responses.
+ */
+function endInStages(socket: Socket): void {
+  socket.end()
+  // Later requests get no response, so Node does not need to parse them.
+  socket.removeAllListeners('data')
+  let left = DISCARDED_BYTES
+  socket.on('data', (chunk: Uint8Array) => {
+    left -= chunk.length
+    if (left < 0) socket.destroy()
+  })
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref()
+  socket.on('close', () => clearTimeout(timer))
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
