@@ -1,5 +1,5 @@
 export { keyChanges, type NewKey, newKey } from './keys/new-key.ts'
 export { hashToken, isToken } from './keys/token.ts'
 export { hashIdempotency, type IdempotencyHashes } from './pets/idempotency.ts'
-export { countRequest, newQuotaState, type QuotaState } from './quota/counting-rule.ts'
+export { countRequest, newQuotaState, peekCount, type QuotaState } from './quota/counting-rule.ts'
 export { type Around, wrapPort } from './support/wrap-port.ts'

@@ -58,6 +58,7 @@ export type PetStoreErrorCode =
   | ErrorCode
   | 'invalid_option'
   | 'untrusted_forwarded_for'
+  | 'usage_not_supported'
   | 'network_error'
   | 'unexpected_response'
   // Permits any string. With `string` itself, editors would no longer suggest the codes above.

@@ -1,6 +1,14 @@
 import { codeOf, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey, NewPet } from './model.ts'
-import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from './ports.ts'
+import type {
+  BackEnd,
+  CallContext,
+  Idempotency,
+  MaybePromise,
+  QuotaCount,
+  QuotaCounter,
+  QuotaRequest,
+} from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
 import { isPromise } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
@@ -94,7 +102,7 @@ function checkCount(count: QuotaCount): QuotaCount {
   const { granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = count
   const sum = now + usedInMinute + minuteEndsAt + usedInDay + dayEndsAt + bannedUntil
   if (typeof granted === 'boolean' && Number.isFinite(sum)) return count
-  throw wrongResult('quota store: expected a QuotaCount from spend', count)
+  throw wrongResult('quota store: expected a QuotaCount from spend and peek', count)
 }
 
 /** Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the operator would not know why. */
@@ -140,6 +148,18 @@ export function guardPorts(
     },
     quota: {
       spend: (request, context) => callQuota(context, (timed) => quota.spend(request, timed), checkCount),
+      get peek() {
+        const { peek } = quota
+        if (!peek) return undefined
+        return (request: QuotaRequest, context?: CallContext) =>
+          callQuota(context, (timed) => peek.call(quota, request, timed), checkCount)
+      },
+      get reset() {
+        const { reset } = quota
+        if (!reset) return undefined
+        return (counter: QuotaCounter, context?: CallContext) =>
+          callQuota(context, (timed) => reset.call(quota, counter, timed))
+      },
     },
   }
 }

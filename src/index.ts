@@ -5,7 +5,15 @@ export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
-export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
+export {
+  type ApiKey,
+  type NewPet,
+  type Pet,
+  type PetStatus,
+  type PlanLimits,
+  petStatuses,
+  type RateLimit,
+} from './model.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
 export type {
@@ -25,8 +33,10 @@ export type {
   PetQuery,
   PetStorage,
   QuotaCount,
+  QuotaCounter,
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
+export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
 export { type ReadyCheck, type ReadyCheckOptions, readyCheck } from './ready-check.ts'
 export type { ErrorReport, ResponseReport } from './reports/observers.ts'

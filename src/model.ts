@@ -38,6 +38,16 @@ export interface PlanLimits {
   readonly perDay: number
 }
 
+/** The rate limit in the headers of a response. */
+export interface RateLimit {
+  /** The largest number of requests in the current window. */
+  readonly limit: number
+  /** The requests that remain in the current window. */
+  readonly remaining: number
+  /** When the window ends, in milliseconds since the Unix epoch. */
+  readonly resetsAt: number
+}
+
 /** The plans of docs/interface.md, except `enterprise`: each `enterprise` key has its own limits. */
 export const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },

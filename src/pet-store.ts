@@ -33,6 +33,7 @@ import {
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
+import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
 import { invalidOption } from './schemas/options.ts'
@@ -103,12 +104,14 @@ type Handler = (context: RequestContext, parameters: PathParameters) => MaybePro
  */
 export function createPetStore(
   options?: PetStoreOptions & { readonly keyStore?: undefined },
-): PetStore & { readonly keyStore: ManagedKeyStore }
+): PetStore & UsageFunctions & { readonly keyStore: ManagedKeyStore }
 export function createPetStore<Keys extends KeyStore>(
   options: PetStoreOptions & { readonly keyStore: Keys },
-): PetStore & { readonly keyStore: Keys }
-export function createPetStore(options: PetStoreOptions): PetStore & { readonly keyStore: KeyStore }
-export function createPetStore(options: PetStoreOptions = {}): PetStore & { readonly keyStore: KeyStore } {
+): PetStore & UsageFunctions & { readonly keyStore: Keys }
+export function createPetStore(options: PetStoreOptions): PetStore & UsageFunctions & { readonly keyStore: KeyStore }
+export function createPetStore(
+  options: PetStoreOptions = {},
+): PetStore & UsageFunctions & { readonly keyStore: KeyStore } {
   const resolved = resolveOptions(options)
   const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } =
     resolved
@@ -263,6 +266,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     handle: (request) => Promise.resolve(respond(request)),
     basePath,
     keyStore,
+    ...usageFunctions(rememberingQuota, quotaRules, clock),
     reportError: (error, report) => reportFault(error, observers, report),
     errorResponse: (code) => uncounted(errorResponse(code)),
   }

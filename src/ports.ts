@@ -142,12 +142,16 @@ export interface BanRule {
   readonly seconds: number
 }
 
-/** One request to count. */
-export interface QuotaRequest {
+/** The counter of one customer or one client address. */
+export interface QuotaCounter {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
   /** Whether `subject` is a client address. Limit the number of such counters; otherwise, they could displace other counters. */
   readonly anonymous: boolean
+}
+
+/** One request to count. */
+export interface QuotaRequest extends QuotaCounter {
   /** The limits that apply. */
   readonly limits: PlanLimits
   /** The rule for bans, or `false` for none. */
@@ -181,6 +185,17 @@ export interface QuotaStore {
    * request of a window, only one is granted. `context.signal` aborts only at the time limit, not when the client disconnects.
    */
   spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
+  /**
+   * Returns the counts of a subject, and counts nothing: `usedInMinute` and `usedInDay` are the requests served until now, and
+   * `granted` is whether `spend` would serve one more.
+   * @default `petStore.usage` rejects
+   */
+  readonly peek?: ((request: QuotaRequest, context?: CallContext) => MaybePromise<QuotaCount>) | undefined
+  /**
+   * Forgets the counts and the ban of a subject, as if it had sent no request.
+   * @default `petStore.resetUsage` rejects
+   */
+  readonly reset?: ((counter: QuotaCounter, context?: CallContext) => MaybePromise<void>) | undefined
 }
 
 /** The three ports of a whole back end, as `createPetStore` accepts them. */

@@ -29,6 +29,20 @@ export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
+/** Closes the back end after `use`. With `redisUrl`, the counts are in Redis. */
+export async function withCounts<T>(flags: BackEndFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
+  const { redisUrl, ...place } = flags
+  return withPlace(place, async (backEnd) => {
+    if (redisUrl === undefined) return use(backEnd)
+    const counts = await openRedis(redisUrl)
+    try {
+      return await use({ ...backEnd, quota: counts.quota })
+    } finally {
+      await counts.close()
+    }
+  })
+}
+
 /** Closes the back end after `use`. Errors name the file or the database. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)

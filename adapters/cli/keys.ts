@@ -1,6 +1,15 @@
-import type { ApiKey, KeyChanges, ManagedKeyStore, PlanLimits } from '../../src/index.ts'
+import {
+  type ApiKey,
+  createPetStore,
+  type KeyChanges,
+  type ManagedKeyStore,
+  type PlanLimits,
+  type Usage,
+  type UsageFunctions,
+  type UsageWindow,
+} from '../../src/index.ts'
 import { innermostMessage } from '../../src/support/describe-value.ts'
-import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
+import { type BackEndFlags, type PlaceFlags, type PlanLimitsByName, withCounts, withPlace } from './back-end.ts'
 import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
@@ -78,14 +87,53 @@ export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
+interface CountFlags extends BackEndFlags {
+  readonly planLimits: PlanLimitsByName
+}
+
+/** Prints what a key has used of its limits. The call is not counted. */
+export async function runUsage(id: string, { json, ...flags }: CountFlags & { readonly json?: true }): Promise<void> {
+  const usage = await withKey(id, flags, (key, petStore) => petStore.usage(key))
+  await print(json ? JSON.stringify(usage, null, 2) : usageText(usage))
+}
+
+/** Ends the ban of a key, and lets its counts begin at zero. */
+export async function runUnban(id: string, flags: CountFlags): Promise<void> {
+  await withKey(id, flags, (key, petStore) => petStore.resetUsage(key))
+  console.log(`${id} is not banned, and its counts begin at zero. Running servers apply this within 5 seconds.`)
+}
+
+/** Calls `use` with a key and a store that has the limits of `--plan-limits`. */
+async function withKey<T>(
+  id: string,
+  flags: CountFlags,
+  use: (key: ApiKey, store: CountingStore) => Promise<T>,
+): Promise<T> {
+  refuseToken(id)
+  if (flags.data !== undefined) requireFile(flags.data)
+  return withCounts(flags, async ({ storage, keyStore, quota }) => {
+    const key = (await keyStore.list()).find((one) => one.id === id)
+    if (!key) throw unknownKey(id)
+    return use(key, createPetStore({ storage, keyStore, quota, plans: flags.planLimits }))
+  })
+}
+
+type CountingStore = Pick<UsageFunctions, 'usage' | 'resetUsage'>
+
+function usageText({ plan, minute, day, bannedUntil }: Usage): string {
+  const lineOf = (name: string, { limit, used, remaining, resetsAt }: UsageWindow) =>
+    `${name}  ${used} of ${limit} used, ${remaining} left, resets at ${new Date(resetsAt).toISOString()}`
+  const ban = bannedUntil === undefined ? 'no' : `until ${new Date(bannedUntil).toISOString()}`
+  return [`Plan    ${printable(plan)}`, lineOf('Minute', minute), lineOf('Day   ', day), `Banned  ${ban}`].join('\n')
+}
+
 /** If `change` returns nothing, throws an error that says whether the key is revoked or unknown. */
 async function changeKey<T>(
   id: string,
   place: PlaceFlags,
   change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
 ): Promise<T> {
-  // The error message does not contain the token, because logs may show the message.
-  if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
+  refuseToken(id)
   if (place.data !== undefined) requireFile(place.data)
   const { result, isKnown } = await withPlace(place, async ({ keyStore }) => {
     const result = await change(keyStore)
@@ -93,7 +141,16 @@ async function changeKey<T>(
   })
   if (result) return result
   if (isKnown) throw new Error(`the key ${id} is already revoked`)
-  throw new Error(`there is no key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
+  throw unknownKey(id)
+}
+
+/** The error message does not contain the token, because logs may show the message. */
+function refuseToken(id: string): void {
+  if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
+}
+
+function unknownKey(id: string): Error {
+  return new Error(`there is no key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
 }
 
 const HEADINGS = ['ID', 'STATE', 'PLAN', 'LIMITS', 'ACCOUNT', 'ISSUED', 'EXPIRES', 'LABEL']

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
 import { runBackup } from './backup.ts'
 import * as flags from './flags.ts'
-import { runIssue, runList, runRevoke, runUpdate } from './keys.ts'
+import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys.ts'
 import { runOpenApi } from './openapi.ts'
 import { fail, survivePipes } from './output.ts'
 import { secretsOf } from './secret.ts'
@@ -49,6 +49,7 @@ function createProgram(): Command {
   // Without a maximum, a mistyped number could fill the memory.
   const demoAnimals = flags.wholeNumber(0, 1_000_000)
   const basePath = flag('--base-path <path>', 'path under which clients see the API').default('/v1')
+  const redisUrl = flag('--redis-url <url>', 'count requests in Redis')
   const planLimits = flag(
     '--plan-limits <plan=minute/day...>',
     'limits of a plan, such as free=10/100; may be repeated',
@@ -57,7 +58,7 @@ function createProgram(): Command {
 
   add(program, 'serve', 'start the API on this machine: in memory, in a SQLite file or in PostgreSQL', runServe, [
     ...place,
-    flag('--redis-url <url>', 'count requests in Redis'),
+    redisUrl,
     flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', port).default(3000),
     flag('--host <address>', 'address to listen on', flags.parseHost).default('127.0.0.1'),
     basePath,
@@ -129,6 +130,19 @@ function createProgram(): Command {
   ])
   add(keys, 'list', 'list every key ever issued, without tokens', runList, [...place, option('--json', 'print JSON')])
   add(keys, 'revoke', 'revoke a key', runRevoke, [id, ...place])
+  add(keys, 'usage', 'show what a key has used of its limits, without counting a request', runUsage, [
+    id,
+    ...place,
+    redisUrl,
+    planLimits,
+    option('--json', 'print JSON'),
+  ])
+  add(keys, 'unban', 'end the ban of a key, and let its counts begin at zero', runUnban, [
+    id,
+    ...place,
+    redisUrl,
+    planLimits,
+  ])
 
   const seed = 'add demo animals up to a total number; run it again if it was interrupted'
   add(program, 'seed', seed, runSeed, [

@@ -1,5 +1,5 @@
 import type { PetStoreError } from '../errors.ts'
-import type { RateLimit } from '../quota/rate-limit.ts'
+import type { RateLimit } from '../model.ts'
 import { abortReason, untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
 import { createQueue } from './queue.ts'

@@ -1,6 +1,5 @@
 export { PetStoreError, type PetStoreErrorCode } from '../errors.ts'
-export type { NewPet, Pet, PetStatus } from '../model.ts'
-export type { RateLimit } from '../quota/rate-limit.ts'
+export type { NewPet, Pet, PetStatus, RateLimit } from '../model.ts'
 export {
   type CallOptions,
   type CreatePetOptions,

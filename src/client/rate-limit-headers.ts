@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import type { RateLimit } from '../quota/rate-limit.ts'
+import type { RateLimit } from '../model.ts'
 import { parseHttpDate } from './retry-after.ts'
 
 /** In milliseconds. If a window ends later, it is a day, or the clocks differ: then the client waits only after a 429. */

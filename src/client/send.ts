@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
+import type { RateLimit } from '../model.ts'
 import { type OperationName, operations } from '../operations.ts'
-import type { RateLimit } from '../quota/rate-limit.ts'
 import { abortReason, untilAborted } from '../support/time.ts'
 import { createSignalFollower } from './follow-signal.ts'
 import { type Call, createGate } from './gate.ts'

@@ -62,11 +62,10 @@ export function untouchedCount(now: number): QuotaCount {
  * ```
  */
 export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'subject' | 'anonymous'>): QuotaCount {
-  const { limits, ban, now } = request
+  const { ban, now } = request
   roll(state, ban, now)
+  const granted = isAdmissible(state, request)
   const isBanned = ban !== false && state.bannedUntil !== 0
-  const isExhausted = state.usedInMinute >= limits.perMinute || state.usedInDay >= limits.perDay
-  const granted = !isBanned && !isExhausted
   if (granted) {
     state.usedInMinute += 1
     state.usedInDay += 1
@@ -77,14 +76,44 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
       state.refusedInMinute = 0
     }
   }
+  return countOf(state, request, granted)
+}
+
+/**
+ * Returns what `peek` of a quota store returns: the counts at `request.now`, without a change of `state`.
+ * @example
+ * ```ts
+ * import { newQuotaState, peekCount } from 'petstore-kit/back-end'
+ *
+ * const limits = { perMinute: 60, perDay: 1_000 }
+ * console.log(peekCount(newQuotaState(), { limits, ban: false, now: 0 }).usedInMinute) // 0
+ * ```
+ */
+export function peekCount(
+  state: Readonly<QuotaState>,
+  request: Omit<QuotaRequest, 'subject' | 'anonymous'>,
+): QuotaCount {
+  const copy = { ...state }
+  roll(copy, request.ban, request.now)
+  return countOf(copy, request, isAdmissible(copy, request))
+}
+
+/** Returns whether the limits and the ban permit one more request. */
+function isAdmissible(state: QuotaState, { limits, ban }: Pick<QuotaRequest, 'limits' | 'ban'>): boolean {
+  const isBanned = ban !== false && state.bannedUntil !== 0
+  return !isBanned && state.usedInMinute < limits.perMinute && state.usedInDay < limits.perDay
+}
+
+function countOf(state: QuotaState, { ban, now }: Pick<QuotaRequest, 'ban' | 'now'>, granted: boolean): QuotaCount {
+  const { usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = state
   return {
     granted,
     now,
-    usedInMinute: state.usedInMinute,
-    minuteEndsAt: state.minuteEndsAt,
-    usedInDay: state.usedInDay,
-    dayEndsAt: state.dayEndsAt,
-    bannedUntil: ban === false ? 0 : state.bannedUntil,
+    usedInMinute,
+    minuteEndsAt,
+    usedInDay,
+    dayEndsAt,
+    bannedUntil: ban === false ? 0 : bannedUntil,
   }
 }
 

@@ -1,6 +1,6 @@
 import { errorTable } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
-import type { ApiKey, PlanLimits } from '../model.ts'
+import type { ApiKey, PlanLimits, RateLimit } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { LIMITS, limits as limitsSchema } from '../schemas/limits.ts'
 import { addressGroup } from '../support/ip-address.ts'
@@ -16,16 +16,6 @@ interface Refusal {
   readonly code: 'rate_limit_exceeded' | 'api_key_banned'
   /** The value of `Retry-After`, in seconds. */
   readonly retryAfter: number
-}
-
-/** The rate limit in the headers of a response. */
-export interface RateLimit {
-  /** The largest number of requests in the current window. */
-  readonly limit: number
-  /** The requests that remain in the current window. */
-  readonly remaining: number
-  /** When the window ends, in milliseconds since the Unix epoch. */
-  readonly resetsAt: number
 }
 
 export interface Allowance extends RateLimit {
@@ -52,20 +42,29 @@ export function subjectOf({ id, account }: ApiKey): string {
   return `key:${id}`
 }
 
+/** Returns the request to count for a key. */
+export function customerRequestOf(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
+  const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
+  return { subject: subjectOf(key), anonymous: false, limits, ban: rule, now }
+}
+
 /** Returns the request to count, or `undefined` for a client without a valid key and without a known address. */
 export function quotaRequestOf(
   key: ApiKey | undefined,
   clientAddress: string | undefined,
   limits: PlanLimits,
-  { ban, ipv6Prefix }: QuotaRules,
+  rules: QuotaRules,
   now: number,
 ): QuotaRequest | undefined {
-  if (key) {
-    const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
-    return { subject: subjectOf(key), anonymous: false, limits, ban: rule, now }
-  }
+  if (key) return customerRequestOf(key, limits, rules, now)
   if (!clientAddress) return undefined
-  return { subject: `address:${addressGroup(clientAddress, ipv6Prefix)}`, anonymous: true, limits, ban: false, now }
+  return {
+    subject: `address:${addressGroup(clientAddress, rules.ipv6Prefix)}`,
+    anonymous: true,
+    limits,
+    ban: false,
+    now,
+  }
 }
 
 /** Returns the allowance in the window with fewer requests remaining. If both are equal, uses the day, because it ends later. */

@@ -1,9 +1,11 @@
-import type { QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
+import type { CallContext, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { countRequest } from './counting-rule.ts'
 
 const MAX_SUBJECTS = 10_000
+/** How long a refusal is remembered, in milliseconds. Then the database is asked again: an operator may have reset the counts. */
+const REMEMBERED_FOR = 5_000
 
 /**
  * Returns a quota store that remembers refusals: later requests of a refused client get 429 without a call of the database. With
@@ -11,8 +13,7 @@ const MAX_SUBJECTS = 10_000
  * refuses the client. Refusals that count towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
-  /** `clockOffset` is how far the quota store's clock is ahead of the option `clock`, in milliseconds. */
-  const refusals = boundedMap<{ readonly count: QuotaCount; readonly clockOffset: number }>(MAX_SUBJECTS)
+  const refusals = boundedMap<Refusal>(MAX_SUBJECTS)
   let latest = 0
 
   return {
@@ -22,19 +23,38 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
       if (now < latest) refusals.clear()
       latest = now
       const known = refusals.get(subject)
-      if (known !== undefined) {
+      if (known !== undefined && now - known.since < REMEMBERED_FOR) {
         // Pass a copy: `countRequest` changes its argument, but the remembered count must stay as the quota store returned it.
         const state = { ...known.count, refusedInMinute: 0 }
         const count = countRequest(state, { ...request, now: now + known.clockOffset })
         if (isFinal(request, count)) return count
       }
       return andThen(quota.spend(request), (count) => {
-        if (isFinal(request, count)) refusals.set(subject, { count, clockOffset: count.now - now })
+        if (isFinal(request, count)) refusals.set(subject, { count, clockOffset: count.now - now, since: now })
         else refusals.delete(subject)
         return count
       })
     },
+    get peek() {
+      return quota.peek
+    },
+    get reset() {
+      const { reset } = quota
+      if (!reset) return undefined
+      return (counter: QuotaCounter, context?: CallContext) => {
+        refusals.delete(counter.subject)
+        return reset(counter, context)
+      }
+    },
   }
+}
+
+interface Refusal {
+  readonly count: QuotaCount
+  /** How far the quota store's clock is ahead of the option `clock`, in milliseconds. */
+  readonly clockOffset: number
+  /** When the quota store refused the request, by the option `clock`. */
+  readonly since: number
 }
 
 /** Returns whether a request is refused without counting towards a ban. */

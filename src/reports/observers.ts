@@ -2,7 +2,7 @@ import { codeOf, type ErrorCode, isPortFault, type PetStoreError } from '../erro
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
 import type { Route } from '../http/routes.ts'
-import type { ApiKey } from '../model.ts'
+import type { ApiKey, RateLimit } from '../model.ts'
 import type { OperationName } from '../operations.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
@@ -36,6 +36,8 @@ export interface ResponseReport {
   readonly plan?: string | undefined
   /** The account of the API key, if it has one. */
   readonly account?: string | undefined
+  /** The rate limit that the headers of the response state; `undefined` for a request that was not counted. */
+  readonly rateLimit?: RateLimit | undefined
   /** Whether an earlier request with the same idempotency key has added the animal, so that this request added none. */
   readonly replayed: boolean
   /** The client's address, if the adapter knows it. */
@@ -127,6 +129,7 @@ interface ReportedContext {
   readonly clientAddress: string | null | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
+  readonly allowance: RateLimit | undefined
 }
 
 export function errorReport({ request: { method, target }, route, key }: ReportedContext) {
@@ -141,13 +144,14 @@ export function reportResponse(
   isClosed: boolean,
   duration: number,
 ): void {
-  const { key, clientAddress } = context
+  const { key, clientAddress, allowance } = context
   const report: ResponseReport = {
     ...errorReport(context),
     status: isClosed ? CLIENT_CLOSED_REQUEST : status,
     code: isClosed ? undefined : code,
     plan: key?.plan,
     account: key?.account ?? undefined,
+    rateLimit: allowance && { limit: allowance.limit, remaining: allowance.remaining, resetsAt: allowance.resetsAt },
     replayed: headers.includes('Idempotency-Replayed'),
     clientAddress: clientAddress ?? undefined,
     durationMs: Math.round(duration * 1_000) / 1_000,

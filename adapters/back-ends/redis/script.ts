@@ -4,7 +4,7 @@ import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
  * Its arguments are the limits per minute and per day, the ban rule (refusals and milliseconds, or empty for no bans), the time (or
- * empty for Redis's time), and the subject of an anonymous client.
+ * empty for Redis's time), the subject of an anonymous client, and what to do: `spend`, `peek` or `reset`.
  *
  * A state is stored as a text of six numbers. Anonymous clients share Redis hashes of bounded size. If a hash is full, the client
  * with the fewest requests is removed, so a client over its limit is removed last. A hash expires a minute after the day has ended.
@@ -22,6 +22,11 @@ end
 
 local usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil = 0, 0, 0, 0, 0, 0
 local anonymous = ARGV[6] ~= '' and ARGV[6]
+if ARGV[7] == 'reset' then
+  if anonymous then redis.call('HDEL', KEYS[1], anonymous) else redis.call('DEL', KEYS[1]) end
+  return ''
+end
+
 local kept
 if anonymous then kept = redis.call('HGET', KEYS[1], anonymous) else kept = redis.call('GET', KEYS[1]) end
 if kept then
@@ -47,6 +52,13 @@ if afterRefusals then
 end
 
 local granted = not banned and usedInMinute < perMinute and usedInDay < perDay
+local function reply(state) return string.format('%d %.17g ', granted and 1 or 0, now) .. state end
+local function text()
+  return string.format('%.17g %.17g %.17g %.17g %.17g %.17g',
+    usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil)
+end
+if ARGV[7] == 'peek' then return reply(text()) end
+
 if granted then
   usedInMinute, usedInDay = usedInMinute + 1, usedInDay + 1
 elseif afterRefusals and not banned then
@@ -54,8 +66,7 @@ elseif afterRefusals and not banned then
   if refused >= afterRefusals then refused, bannedUntil = 0, now + banLength end
 end
 
-local state = string.format('%.17g %.17g %.17g %.17g %.17g %.17g',
-  usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil)
+local state = text()
 local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + ${KEPT_FOR}
 if anonymous then
   if not kept and redis.call('HLEN', KEYS[1]) >= ${BUCKET_SIZE} then
@@ -75,4 +86,4 @@ if anonymous then
 else
   redis.call('SET', KEYS[1], state, 'PX', string.format('%.0f', math.min(expiry, 1e15)))
 end
-return string.format('%d %.17g ', granted and 1 or 0, now) .. state`
+return reply(state)`

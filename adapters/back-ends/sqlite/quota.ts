@@ -1,5 +1,5 @@
-import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
+import type { Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf, subjectName } from '../shared/counters.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
@@ -35,7 +35,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   let current: Transaction | undefined
 
   /** Returns the entry of a subject. The first call in a transaction also registers `save` to run before the commit. */
-  function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
+  function entryOf({ subject, anonymous }: QuotaCounter, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
       entries = new Map()
@@ -47,7 +47,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     const entry = {
       row,
       bucket: anonymous ? bucketOf(subject) : null,
-      state: row ? (JSON.parse(row.state) as QuotaState) : newQuotaState(),
+      state: stateOf(row),
     }
     entries.set(subject, entry)
     return entry
@@ -73,7 +73,21 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     })
   }
 
-  return { spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)) }
+  function stateOf(row: Row | undefined): QuotaState {
+    return row ? (JSON.parse(row.state) as QuotaState) : newQuotaState()
+  }
+
+  return {
+    spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)),
+    peek: (request) =>
+      andThen(subjectName(request.subject), (subject) => peekCount(stateOf((read.all(subject) as Row[])[0]), request)),
+    async reset(counter) {
+      const subject = await subjectName(counter.subject)
+      await write(
+        (transaction) => void Object.assign(entryOf({ ...counter, subject }, transaction).state, newQuotaState()),
+      )
+    },
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../quota/counting-rule.ts'
+import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../quota/counting-rule.ts'
 import { difference, show, showTime } from './report.ts'
 import type { Session } from './runner.ts'
 
@@ -37,6 +37,30 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
     setClock(time: number): void {
       setClock(Math.max(time, latest - FURTHEST_BACK))
       latest = Math.max(latest, now())
+    },
+    /** Compares the result of `peek` with the counts so far. Does nothing if the store has no `peek`. */
+    async peek(spending: Spending): Promise<void> {
+      if (!port().peek) return
+      const request = { ...spending, now: now() }
+      const expected = peekCount(states.get(request.subject) ?? newQuotaState(), request)
+      const text = `peek(${show(spending)})`
+      const rule = 'peek must return the counts so far, and count nothing'
+      const received = await steps.call(text, async () => port().peek?.(request), rule, showCount)
+      const name = received === undefined ? 'result' : difference(received, expected)?.name
+      steps.check(
+        name === undefined,
+        `peek returned a wrong ${name}: ${rule}`,
+        showCount(expected),
+        showCount(received),
+      )
+    },
+    /** Resets a counter. Does nothing if the store has no `reset`. */
+    async reset(spending: Spending): Promise<void> {
+      if (!port().reset) return
+      const { subject, anonymous } = spending
+      const text = `reset(${show({ subject, anonymous })})`
+      await steps.call(text, async () => port().reset?.({ subject, anonymous }), 'reset must forget the counts', show)
+      states.delete(subject)
     },
     /** Sends `times` equal requests at the same time, and accepts their results in any order. */
     async spend(spending: Spending, times = 1): Promise<void> {
@@ -128,7 +152,7 @@ function ruleOf(
     : `returned ${name} ${show(received[name])}`
 }
 
-function showCount(count: QuotaCount): string {
+function showCount(count: QuotaCount | undefined): string {
   if (typeof count !== 'object' || count === null) return show(count)
   const ban = count.bannedUntil ? `, banned until ${showTime(count.bannedUntil)}` : ''
   return `${count.granted ? 'granted' : 'refused'}, ${count.usedInMinute} in the minute, ${count.usedInDay} on the day${ban}`

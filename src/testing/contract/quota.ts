@@ -67,6 +67,24 @@ const EXAMPLES: Record<string, Use<CheckedQuota>> = {
     ...[0, 0, 0, MINUTE, 90 * SECOND],
   ),
   'lifts no limit early when the clock steps back': spends(spending(1, 10), 0, -30 * SECOND),
+  'returns the counts for peek, and counts nothing': async ({ spend, peek }) => {
+    const request = spending(2, 10, { afterRefusals: 2, seconds: 90 })
+    for (let i = 0; i < 5; i++) {
+      await peek(request)
+      await spend(request)
+      await peek(request)
+    }
+  },
+  'forgets the counts and the ban after reset': async ({ spend, peek, reset }) => {
+    const request = spending(1, 10, { afterRefusals: 1, seconds: 90 })
+    await spend(request, 1)
+    await spend(request, 1)
+    await spend({ ...request, subject: 'account:b' })
+    await reset(request)
+    await peek(request)
+    await spend(request)
+    await peek({ ...request, subject: 'account:b' })
+  },
   'grants exactly the limit to concurrent requests': ({ spend }) => spend(spending(50, 1_000), 200),
 }
 
@@ -90,6 +108,8 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
     usesWith(fc.tuple(several, fewTimes), ({ spend }, [different, times]) =>
       Promise.all(different.map((request) => spend(request, times))),
     ),
+    usesWith(one, ({ peek }, request) => peek(request)),
+    usesWith(one, ({ reset }, request) => reset(request)),
     usesWith(steps(fc), ({ setClock, now }, milliseconds) => setClock(now() + milliseconds)),
     ends(fc),
   ]

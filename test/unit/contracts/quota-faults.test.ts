@@ -248,6 +248,17 @@ const FAULTS: PlantedFaults<QuotaStore> = {
       }
     },
   },
+  'a peek that counts': {
+    report: 'peek returned a wrong usedInMinute: peek must return the counts so far, and count nothing',
+    plant: () => {
+      const store = counting((request) => request)
+      return { ...store, peek: store.spend }
+    },
+  },
+  'a reset that keeps the ban': {
+    report: 'spend refused the first request of "account:a": each subject has counts of its own',
+    plant: () => ({ ...counting((request) => request), reset: () => {} }),
+  },
   'a read and a write that are not atomic': {
     report: 'spend granted 200 of 200 simultaneous requests: the limits allow 50, and spend must be atomic',
     plant: () => {
@@ -267,7 +278,11 @@ const FAULTS: PlantedFaults<QuotaStore> = {
 
 describe('the quota suite', () => {
   test.each(Object.entries(FAULTS))('reports the fault: %s', async (name, { plant, report }) => {
-    const open = openFaulty((clock) => memory({ clock }).quota, plant)
+    const onlySpend = { peek: undefined, reset: undefined }
+    const open = openFaulty(
+      (clock) => memory({ clock }).quota,
+      (...parameters) => ({ ...onlySpend, ...plant(...parameters) }),
+    )
     expectReport(await firstFailure((runner) => quotaContract(runner, { name, open, runs: 10, seed: 1 })), report)
   })
 })
