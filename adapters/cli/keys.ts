@@ -80,6 +80,10 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
   const key = await changeKey(id, place, (keyStore) => keyStore.update(id, changes))
   await print(json ? JSON.stringify(key, null, 2) : table([key]))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
+  if (account !== undefined)
+    console.error(
+      'Idempotency keys belong to the account: a create that was sent before this change and is sent again now adds a second animal.',
+    )
 }
 
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {

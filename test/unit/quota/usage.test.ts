@@ -81,3 +81,30 @@ test('a quota store without peek and reset gives a clear error', async () => {
   })
   await expect(store.resetUsage(key)).rejects.toMatchObject({ code: 'usage_not_supported' })
 })
+
+test('keys of one account share counts, and each has the limits of its own plan', async () => {
+  const clock = manualClock(NOON)
+  const store = createPetStore({
+    clock,
+    plans: { small: { perMinute: 2, perDay: 10 }, large: { perMinute: 4, perDay: 10 } },
+  })
+  const small = await store.keyStore.issue({ plan: 'small', account: 'acme' })
+  const large = await store.keyStore.issue({ plan: 'large', account: 'acme' })
+  const statusOf = async ({ token }: { readonly token: string }) =>
+    (await store.fetch('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })).status
+  expect([await statusOf(large), await statusOf(large)]).toEqual([200, 200])
+  expect([await statusOf(small), await statusOf(large)]).toEqual([429, 200])
+  expect(await store.usage(small.key)).toMatchObject({ minute: { limit: 2, used: 3, remaining: 0 } })
+  expect(await store.usage(large.key)).toMatchObject({ minute: { limit: 4, used: 3, remaining: 1 } })
+})
+
+test('a change of the plan keeps the counts and a ban', async () => {
+  const { clock, key, send, store } = await storeWithKey(1, 5)
+  await send(3)
+  await store.keyStore.update(key.id, { limits: { perMinute: 100, perDay: 1_000 } })
+  expect(await send(1)).toEqual([429])
+  clock.advance(300_000)
+  expect(await send(1)).toEqual([200])
+  const [changed] = await store.keyStore.list()
+  expect(changed && (await store.usage(changed)).day).toMatchObject({ limit: 1_000, used: 2 })
+})
