@@ -4,7 +4,8 @@ import { type ApiRequest, readTarget } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { matchRoute } from '../http/routes.ts'
 import { type OperationName, operationNames } from '../operations.ts'
-import type { BackEnd, MaybePromise } from '../ports.ts'
+import type { BackEnd, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
+import { untouchedCount } from '../quota/counting-rule.ts'
 import { expecting } from '../schemas/expected.ts'
 import {
   milliseconds as duration,
@@ -29,6 +30,18 @@ export interface FaultSwitch {
   recover(): void
 }
 
+/** Makes the quota store fail or wait, or refuse requests of clients that have requests left. */
+export interface QuotaFaults extends FaultSwitch {
+  /**
+   * Responds to every request with 429 `rate_limit_exceeded` until `recover`, as if the requests of this minute were used up.
+   * These requests are not counted, and cause no ban. With `ban: false`, and without a valid key, the store remembers a refusal until
+   * the minute ends, as in production.
+   */
+  refuse(): void
+  /** Responds only to the next `times` requests with 429. */
+  refuseTimes(times: number): void
+}
+
 /**
  * Breaks connections in place of responses, after the store has carried out the requests: an animal is added, and its idempotency
  * key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
@@ -49,7 +62,7 @@ export interface PortFaults {
   /** Faults of the call that finds the key of a token. */
   readonly keyStore: FaultSwitch
   /** Faults of the call that counts a request. */
-  readonly quota: FaultSwitch
+  readonly quota: QuotaFaults
   /** Faults of the connections over which responses are sent. */
   readonly connection: ConnectionFaults
   /**
@@ -68,7 +81,7 @@ export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 /** One fault. The control API of `petstore serve` has the same members, with `status` in place of `error`. */
 export interface Fault {
   readonly part: keyof typeof PART_NAMES
-  readonly action: 'fail' | 'delay' | 'break'
+  readonly action: 'fail' | 'delay' | 'break' | 'refuse'
   readonly operation?: OperationName | undefined
   /** How many more calls have this fault. */
   calls: number
@@ -86,31 +99,42 @@ const times = z.union(
 )
 const faultScope = optionsOf<Parameters<PortFaults['for']>[0]>({ operation: oneOf(...operationNames) })
 
+/** The faults of a store from one reset to the next. A request that arrived before a reset must not use up a later fault. */
+export interface FaultList {
+  /** The newest fault is the first. */
+  faults: readonly Fault[]
+}
+
 /** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
-  let faults: readonly Fault[] = []
+  let current: FaultList = { faults: [] }
 
   /** Adds a fault. Removes an older fault of the same part, action and operation. */
   function addFault(fault: Fault): void {
     const { calls, part, action, operation } = fault
     parseOption('times', times, calls)
     const isOther = (old: Fault) => old.part !== part || old.action !== action || old.operation !== operation
-    faults = [fault, ...faults.filter(isOther)]
+    current.faults = [fault, ...current.faults.filter(isOther)]
   }
 
   /** Counts one call: returns the newest fault that affects it, and removes this fault after its last call. */
-  function take(part: Fault['part'], action: Fault['action'], operation?: OperationName): Fault | undefined {
-    const fault = faults.find(
+  function take(
+    list: FaultList,
+    part: Fault['part'],
+    action: Fault['action'],
+    operation?: OperationName,
+  ): Fault | undefined {
+    const fault = list.faults.find(
       (fault) => fault.part === part && fault.action === action && (fault.operation ?? operation) === operation,
     )
-    if (fault && --fault.calls === 0) faults = faults.filter((other) => other !== fault)
+    if (fault && --fault.calls === 0) list.faults = list.faults.filter((other) => other !== fault)
     return fault
   }
 
-  function affect(part: Fault['part'], operation?: OperationName) {
+  function affect(list: FaultList, part: Fault['part'], operation?: OperationName) {
     return <T>(call: () => MaybePromise<T>): MaybePromise<T> => {
-      const failure = take(part, 'fail', operation)
-      const wait = take(part, 'delay', operation)?.milliseconds
+      const failure = take(list, part, 'fail', operation)
+      const wait = take(list, part, 'delay', operation)?.milliseconds
       const settle = () => {
         if (!failure) return call()
         throw failure.error ?? new PetStoreError('service_unavailable', `The test makes the ${PART_NAMES[part]} fail.`)
@@ -129,7 +153,8 @@ export function portFaults() {
         addFault({ part, action: 'delay', operation, calls, milliseconds })
       },
       recover() {
-        faults = faults.filter((fault) => fault.part !== part || (operation && fault.operation !== operation))
+        const isOther = (fault: Fault) => fault.part !== part || (operation && fault.operation !== operation)
+        current.faults = current.faults.filter(isOther)
       },
     }
   }
@@ -143,36 +168,57 @@ export function portFaults() {
     }
   }
 
+  const refuseTimes = (calls: number) => addFault({ part: 'quota', action: 'refuse', calls })
+
   const publicFaults: PortFaults = {
     ...faultsOf(),
     keyStore: switchOf('keys'),
-    quota: switchOf('quota'),
+    quota: {
+      ...switchOf('quota'),
+      refuse: () => refuseTimes(Number.POSITIVE_INFINITY),
+      refuseTimes,
+    },
     for(scope) {
       return faultsOf(parseOptions(faultScope, scope).operation)
     },
     recover() {
-      faults = []
+      current.faults = []
     },
   }
+
+  function spendOrRefuse(list: FaultList) {
+    const failOrWait = affect(list, 'quota')
+    return (spend: () => MaybePromise<QuotaCount>, { limits, now }: QuotaRequest): MaybePromise<QuotaCount> => {
+      const refused = { ...untouchedCount(now), granted: false, usedInMinute: limits.perMinute }
+      const isRefused = take(list, 'quota', 'refuse') !== undefined
+      return failOrWait(isRefused ? () => refused : spend)
+    }
+  }
+
   return {
     faults: publicFaults,
     addFault,
-    faultsInForce: () => faults,
+    faultsInForce: () => current.faults,
+    /** Ends all faults at a reset. Returns the list of the faults that are added from now on. */
+    startList(): FaultList {
+      current = { faults: [] }
+      return current
+    },
     /** Returns the response, or throws {@link BrokenConnection} in place of it. */
-    breakConnection(request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
+    breakConnection(list: FaultList, request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
       const { operation } = matchRoute(request.method, readTarget(request, basePath).route)
-      if (!take('connection', 'break', operation)) return response
+      if (!take(list, 'connection', 'break', operation)) return response
       throw new BrokenConnection('network_error', 'The test breaks the connection after the request.')
     },
-    withFaults: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
+    withFaults: (list: FaultList, { storage, keyStore, quota }: BackEnd): BackEnd => ({
       storage: wrapPort(storage, {
-        list: affect('storage', 'listPets'),
-        create: affect('storage', 'createPet'),
-        createOnce: affect('storage', 'createPet'),
-        get: affect('storage', 'getPet'),
+        list: affect(list, 'storage', 'listPets'),
+        create: affect(list, 'storage', 'createPet'),
+        createOnce: affect(list, 'storage', 'createPet'),
+        get: affect(list, 'storage', 'getPet'),
       }),
-      keyStore: wrapPort(keyStore, { find: affect('keys') }),
-      quota: wrapPort(quota, { spend: affect('quota') }),
+      keyStore: wrapPort(keyStore, { find: affect(list, 'keys') }),
+      quota: wrapPort(quota, { spend: spendOrRefuse(list) }),
     }),
   }
 }

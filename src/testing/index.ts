@@ -3,7 +3,7 @@ export { type KeyStoreContractOptions, keyStoreContract } from './contract/keys.
 export { type QuotaContractOptions, quotaContract } from './contract/quota.ts'
 export type { Opened, TestRunner } from './contract/runner.ts'
 export { type StorageContractOptions, storageContract } from './contract/storage.ts'
-export type { ConnectionFaults, FaultSwitch, OperationFaults, PortFaults } from './faults.ts'
+export type { ConnectionFaults, FaultSwitch, OperationFaults, PortFaults, QuotaFaults } from './faults.ts'
 export type { HttpContractOptions } from './http-contract/client.ts'
 export { httpContract } from './http-contract/suite.ts'
 export type { RecordedRequest, RecordedResponse } from './journal.ts'

@@ -15,7 +15,7 @@ import { invalidOption, listOf, optionsOf, parseOptions, textThat } from '../sch
 import { petStatus } from '../schemas/pet.ts'
 import { systemClock } from '../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
-import { type PortFaults, portFaults } from './faults.ts'
+import { type FaultList, type PortFaults, portFaults } from './faults.ts'
 import { fetchLike } from './fetch.ts'
 import { type RecordedRequest, recordRequests } from './journal.ts'
 
@@ -189,28 +189,48 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   }
 }
 
+/** The parts of a store from one reset to the next. */
+interface Generation<Parts> {
+  readonly number: number
+  readonly faultList: FaultList
+  readonly parts: Parts
+}
+
 /** Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all faults and requests. */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
   createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
 ) {
-  const { withFaults, breakConnection, ...faults } = portFaults()
+  const { withFaults, breakConnection, startList, ...faults } = portFaults()
   const requests: RecordedRequest[] = []
-  const respond = recordRequests((request) => parts.petStore.handle(request), clock, requests)
-  const handle = async (request: ApiRequest) =>
-    breakConnection(request, await respond(request), parts.petStore.basePath)
-  const reportError: PetStore['reportError'] = (...report) => parts.petStore.reportError?.(...report)
+  const respond = recordRequests((request) => generation.parts.petStore.handle(request), clock, requests)
+  const handle = async (request: ApiRequest) => {
+    const { faultList, parts } = generation
+    return breakConnection(faultList, request, await respond(request), parts.petStore.basePath)
+  }
+  const reportError: PetStore['reportError'] = (...report) => generation.parts.petStore.reportError?.(...report)
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  let parts = await createParts(withFaults, fetch)
+  let started = 0
+  let generation = await startGeneration()
+
+  async function startGeneration(): Promise<Generation<Parts>> {
+    const number = ++started
+    // Before the first `await`: a fault that is set while a reset is pending belongs to the time after the reset.
+    const faultList = startList()
+    return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
+  }
+
   return {
     fetch,
-    petStore: { fetch: fetchThrough(handle), handle, basePath: parts.petStore.basePath, reportError },
+    petStore: { fetch: fetchThrough(handle), handle, basePath: generation.parts.petStore.basePath, reportError },
     ...faults,
     requests,
-    current: () => parts,
+    current: () => generation.parts,
     async restart() {
-      parts = await createParts(withFaults, fetch)
-      faults.faults.recover()
+      const next = await startGeneration()
+      // A later reset may have been faster.
+      if (next.number < generation.number) return
+      generation = next
       requests.length = 0
     },
   }

@@ -64,7 +64,7 @@ export const operations: readonly Operation[] = [
   }),
   operation('POST /faults', {
     id: 'addFault',
-    summary: 'Make a part of the back end fail or wait, or break connections.',
+    summary: 'Make a part of the back end fail or wait, break connections, or refuse requests.',
     body: schemas.faultBody,
     response: { status: 204, description: 'The fault applies to the next requests.' },
     run({ addFault }, { body: { calls = Number.POSITIVE_INFINITY, ...fault } }) {

@@ -53,6 +53,10 @@ const connection = described(
   z.literal('connection', '"connection"'),
   'After the store has carried the request out, it closes the connection without a response.',
 )
+const quota = described(
+  z.literal('quota', '"quota"'),
+  'Requests get 429, as if the requests of this minute were used up. They are not counted.',
+)
 const operation = described(
   z.optional(oneOf(operationNames)),
   'The only operation that the fault affects, if the part is storage or connection. Default: all operations.',
@@ -80,14 +84,20 @@ export const faultBody = z
       fault({ part, action: z.literal('fail'), operation, calls, status }),
       fault({ part, action: z.literal('delay'), operation, calls, milliseconds }),
       fault({ part: connection, action: z.literal('break'), operation, calls }),
+      fault({ part: quota, action: z.literal('refuse'), calls }),
     ],
-    '"fail" or "delay" for the parts storage, keys and quota, or "break" for the connection',
+    '"fail" or "delay" for the parts storage, keys and quota, "break" for the connection, or "refuse" for quota',
   )
-  .check(z.refine(({ part, operation }) => !operation || !['keys', 'quota'].includes(part), NO_OPERATION))
+  .check(
+    z.refine(
+      ({ part, ...fault }) => !('operation' in fault && fault.operation) || !['keys', 'quota'].includes(part),
+      NO_OPERATION,
+    ),
+  )
 export const faults = z.array(
   z.object({
     part: z.enum([...PARTS, 'connection']),
-    action: z.enum(['fail', 'delay', 'break']),
+    action: z.enum(['fail', 'delay', 'break', 'refuse']),
     operation: z.optional(z.enum(operationNames)),
     calls: described(z.optional(z.int()), 'How many calls are left; absent if the fault lasts until it is removed.'),
     milliseconds: z.optional(z.int()),

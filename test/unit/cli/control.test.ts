@@ -133,6 +133,8 @@ describe('faults', () => {
     [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
     [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
     [{ part: 'quota', action: 'fail' }, [503, 503]],
+    [{ part: 'quota', action: 'refuse', calls: 1 }, [429, 200]],
+    [{ part: 'quota', action: 'refuse' }, [429, 429]],
   ])('faults affect requests, and DELETE /faults ends them: %j', async (fault, expected) => {
     const { control, send } = await open()
     expect((await control('POST', '/faults', fault)).status).toBe(204)
@@ -152,13 +154,14 @@ describe('faults', () => {
     const faults = [
       { part: 'connection', action: 'break', operation: 'createPet' },
       { part: 'storage', action: 'delay', milliseconds: 1, calls: 3 },
+      { part: 'quota', action: 'refuse', calls: 2 },
       { part: 'quota', action: 'fail', status: 503 },
       { part: 'keys', action: 'fail', calls: 1, status: 500 },
     ]
     for (const fault of faults) await control('POST', '/faults', fault)
     expect((await control('GET', '/faults')).body).toEqual(faults.toReversed())
     await send('/pets')
-    expect((await control('GET', '/faults')).body).toEqual(faults.slice(0, 3).toReversed())
+    expect((await control('GET', '/faults')).body).toEqual(faults.slice(0, 4).toReversed())
     await control('DELETE', '/faults')
     expect((await control('GET', '/faults')).body).toEqual([])
   })
@@ -280,6 +283,7 @@ describe('errors', () => {
       400,
       /^part: expected one of storage, keys, quota, got "d/,
     ],
+    ['POST', '/faults', { part: 'storage', action: 'refuse' }, 400, /^part: expected "quota", got "storage"\./],
     ['POST', '/faults', { part: 'storage', action: 'break' }, 400, /^part: expected "connection", got "storage"\./],
     ['POST', '/faults', { part: 'storage' }, 400, /^action: expected "fail" or "delay" for .*, got nothing\./],
     ['POST', '/faults', { part: 'storage', action: 'delay' }, 400, /^milliseconds: expected a whole .*, got nothing\./],

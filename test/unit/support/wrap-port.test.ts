@@ -23,9 +23,14 @@ async function contextsBehind(wrap: (backEnd: BackEnd) => Pick<BackEnd, 'keyStor
   return seen
 }
 
+function addFaults(backEnd: BackEnd): BackEnd {
+  const { withFaults, startList } = portFaults()
+  return withFaults(startList(), backEnd)
+}
+
 test.each([
   ['the usage of the page', (backEnd: BackEnd) => watchUsage(backEnd, Date), 2],
-  ['the faults of the test store', (backEnd: BackEnd) => portFaults().withFaults(backEnd), 3],
+  ['the faults of the test store', addFaults, 3],
 ])('the context of each call reaches the port behind %s', async (_, wrap, calls) => {
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
 })
@@ -33,8 +38,8 @@ test.each([
 test('a storage with faults has createOnce only if the storage behind it has it', () => {
   const backEnd = memory()
   const { createOnce: _, ...plain } = backEnd.storage
-  expect(portFaults().withFaults(backEnd).storage).toHaveProperty('createOnce')
-  expect(portFaults().withFaults({ ...backEnd, storage: plain }).storage).not.toHaveProperty('createOnce')
+  expect(addFaults(backEnd).storage).toHaveProperty('createOnce')
+  expect(addFaults({ ...backEnd, storage: plain }).storage).not.toHaveProperty('createOnce')
 })
 
 test('a wrapped method keeps its port as `this`', () => {

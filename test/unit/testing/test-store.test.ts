@@ -319,6 +319,72 @@ describe('faults', () => {
     expect((await client.listPets()).pets).toHaveLength(1)
   })
 
+  test('a request from before reset uses up no fault that is set after it', async () => {
+    vi.useFakeTimers()
+    const { faults, fetch, token, status, reset } = await start()
+    faults.keyStore.delay(1_000, 1)
+    const early = fetch('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+    await reset()
+    faults.storage.failTimes(1)
+    faults.connection.breakTimes(1)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect((await early).status).toBe(200)
+    await expect(status()).rejects.toThrow('fetch failed')
+    expect(await status()).toBe(200)
+  })
+
+  test('a fault that is set while reset is pending applies after it', async () => {
+    const { faults, status, reset } = await start()
+    faults.quota.fail()
+    const done = reset()
+    faults.storage.failTimes(1)
+    await done
+    expect([await status(), await status()]).toEqual([503, 200])
+  })
+
+  test('of two resets at once, the later one counts', async () => {
+    const { faults, status, reset, storage, requests } = await start()
+    const resets = [reset(), reset()]
+    faults.storage.failTimes(1)
+    await Promise.all(resets)
+    expect([await status(), await status(), requests.length]).toEqual([503, 200, 2])
+    expect(await storage.list({ limit: 1 })).toEqual([])
+  })
+
+  test('refuseTimes causes a 429 in the middle of a run, and counts nothing', async () => {
+    const { faults, request, clock } = await start()
+    clock.set(Date.UTC(2030, 0, 1, 0, 0, 20))
+    expect((await request('/pets')).headers.get('x-ratelimit-remaining')).toBe('59')
+    faults.quota.refuseTimes(2)
+    for (let i = 0; i < 2; i++) {
+      const refused = await request('/pets')
+      expect(refused.headers.get('retry-after')).toBe('40')
+      expect(await refused.json()).toMatchObject({ code: 'rate_limit_exceeded', status: 429 })
+      expect([refused.headers.get('x-ratelimit-limit'), refused.headers.get('x-ratelimit-remaining')]).toEqual([
+        '60',
+        '0',
+      ])
+    }
+    expect((await request('/pets')).headers.get('x-ratelimit-remaining')).toBe('58')
+  })
+
+  test('refuse lasts until recover, and causes no ban', async () => {
+    const { faults, status } = await start()
+    faults.quota.refuse()
+    for (let i = 0; i < 70; i++) expect(await status()).toBe(429)
+    faults.quota.recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('the client waits for the time of a forced 429', async () => {
+    const { faults, client, clock } = await start()
+    clock.set(Date.UTC(2030, 0, 1, 0, 0, 20))
+    await client.listPets()
+    faults.quota.refuseTimes(1)
+    await client.listPets()
+    expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
+  })
+
   test('`recover` and `reset` each end the fault of a broken connection', async () => {
     const { faults, status, reset } = await start()
     faults.connection.breakTimes(9)
