@@ -1,9 +1,11 @@
-import { afterEach, expect, test } from 'vitest'
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 import { type Interception, interceptFetch } from '../../../src/testing/intercept.ts'
 
 const globalFetch = globalThis.fetch
-const open: Interception[] = []
+const open: Pick<Interception, 'restore'>[] = []
 afterEach(() => {
   for (const interception of open.splice(0)) interception.restore()
   expect(globalThis.fetch).toBe(globalFetch)
@@ -62,6 +64,51 @@ test('Symbol.dispose ends the interception', async () => {
   const { interception } = await intercept('https://api.example')
   interception[Symbol.dispose]()
   expect(globalThis.fetch).toBe(globalFetch)
+})
+
+describe('beside MSW, which uses the same interceptor', () => {
+  const handlers = [http.get('https://other.example/', () => HttpResponse.text('from MSW'))]
+
+  test('interceptFetch refuses to start after MSW', async () => {
+    const server = setupServer(...handlers)
+    server.listen()
+    open.unshift({ restore: () => server.close() })
+    const { petStore } = await createTestPetStore()
+    const advice = /Call interceptFetch before server\.listen\(\).* as in the recipe for MSW/
+    expect(() => interceptFetch('https://api.example', petStore)).toThrow(advice)
+    expect(await (await fetch('https://other.example/')).text()).toBe('from MSW')
+  })
+
+  test('restore does not end an MSW that was started later', async () => {
+    const { interception, headers } = await intercept('https://api.example')
+    const server = setupServer(...handlers)
+    server.listen({ onUnhandledRequest: 'bypass' })
+    open.unshift({ restore: () => server.close() })
+    expect((await fetch('https://api.example/v1/pets', { headers })).status).toBe(200)
+    interception.restore()
+    expect(await (await fetch('https://other.example/')).text()).toBe('from MSW')
+    server.close()
+    // The next interception ends the interceptor that was left for MSW.
+    await intercept('https://api.example')
+  })
+
+  test('the store stays in force after a later MSW has ended', async () => {
+    const { headers } = await intercept('https://api.example')
+    const server = setupServer(...handlers)
+    server.listen({ onUnhandledRequest: 'bypass' })
+    server.close()
+    expect((await fetch('https://api.example/v1/pets', { headers })).status).toBe(200)
+  })
+})
+
+test('an error says that other code has replaced the global fetch', async () => {
+  const { interception, petStore } = await intercept('https://api.example')
+  const replaced = /other code has replaced/
+  vi.stubGlobal('fetch', async () => new Response())
+  expect(() => interceptFetch('https://other.example', petStore)).toThrow(replaced)
+  expect(() => interception.restore()).toThrow(replaced)
+  vi.unstubAllGlobals()
+  open.push(interceptFetch('https://other.example', petStore))
 })
 
 test('restore does not end a newer interception of the same store', async () => {
