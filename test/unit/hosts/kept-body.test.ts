@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keptBody } from '../../../adapters/hosts/node/parsed-body.ts'
+import { keptBody } from '../../../adapters/hosts/node/read-body.ts'
 import type { NodeIncoming } from '../../../adapters/hosts/node/types.ts'
 
 function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
