@@ -1,6 +1,6 @@
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
-import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
+import { fetchResponder, ServedRequest } from './fetch.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
@@ -29,19 +29,24 @@ export type BunHandler = (request: Request, server: BunServer | null) => Promise
  * ```
  */
 export function toBunHandler(petStore: PetStore, options: HandlerOptions = {}): BunHandler {
-  return createFetchHandler(petStore, options, BunRequest)
+  const respond = fetchResponder(petStore, options, BunRequest)
+  return (request, server) => respond(request, () => peerAddress(request, server))
 }
 
-class BunRequest extends ServedRequest<BunServer | null | undefined> {
-  /** Elysia's `app.handle` passes no server; then the address is unknown. */
-  protected override readPeer(): string | undefined {
-    const { connection } = this
-    try {
-      return connection?.requestIP(this.request)?.address
-    } catch {
-      // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of Bun's Request.
-      if (typeof connection?.requestIP === 'function') return undefined
-      throw invalidOption('server', 'the server that Bun.serve passes as the second argument', connection)
-    }
+/** Elysia's `app.handle` passes no server; then the address is unknown. */
+function peerAddress(request: Request, server: BunServer | null | undefined): string | undefined {
+  try {
+    return server?.requestIP(request)?.address
+  } catch {
+    // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of Bun's Request.
+    if (typeof server?.requestIP === 'function') return undefined
+    throw invalidOption('server', 'the server that Bun.serve passes as the second argument', server)
+  }
+}
+
+class BunRequest extends ServedRequest {
+  /** No signal is needed: Bun ends the read if the client disconnects. */
+  protected override wholeBody(): Promise<ArrayBuffer> {
+    return this.request.arrayBuffer()
   }
 }

@@ -1,8 +1,8 @@
-import { bodyUnlessAborted } from '../../src/http/read-body.ts'
-import type { PetStore } from '../../src/index.ts'
+import { FetchRequest } from '../../src/http/request.ts'
+import { type PetStore, toResponse } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
-import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
-import type { HandlerOptions } from './shared/mounted-store.ts'
+import { type AddressReader, FORWARDED_FOR } from './shared/client-address.ts'
+import { type HandlerOptions, mountStore } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
@@ -29,18 +29,51 @@ export type FetchHandler = (request: Request, address?: string | null) => Promis
  * ```
  */
 export function toFetchHandler(petStore: PetStore, options: HandlerOptions = {}): FetchHandler {
-  return createFetchHandler(petStore, options, AddressedRequest)
+  const respond = fetchResponder(petStore, options)
+  return (request, address) => respond(request, () => checkedAddress(address ?? undefined))
 }
 
-class AddressedRequest extends ServedRequest<string | null | undefined> {
-  protected override readPeer(): string | undefined {
-    const address: unknown = this.connection ?? undefined
-    if (address === undefined || typeof address === 'string') return address
-    throw invalidOption('address', "the client's IP address as the second argument of the handler, or nothing", address)
+function checkedAddress(address: unknown): string | undefined {
+  if (address === undefined || typeof address === 'string') return address
+  throw invalidOption('address', "the client's IP address as the second argument of the handler, or nothing", address)
+}
+
+/** Returns the IP address of the connection. Called only if the address is needed, because asking some runtimes for it is slow. */
+export type PeerReader = () => string | undefined
+
+/** A `Request` and the address of its connection. The adapters of Bun and Deno override what their runtime does otherwise. */
+export class ServedRequest extends FetchRequest {
+  isAnswered = false
+  readonly #readPeer: PeerReader
+  readonly #readAddress: AddressReader
+  #peer: string | undefined | null = null
+
+  constructor(request: Request, readPeer: PeerReader, readAddress: AddressReader) {
+    super(request)
+    this.#readPeer = readPeer
+    this.#readAddress = readAddress
   }
 
-  /** On some hosts, reading a body never ends if the client disconnects. Then the signal of the Request ends it. */
-  protected override wholeBody(): Promise<ArrayBuffer> {
-    return bodyUnlessAborted(this.request.arrayBuffer(), this.request)
+  override get clientAddress(): string | undefined {
+    // Stored, because a closed connection has no address.
+    if (this.#peer === null) this.#peer = this.#readPeer()
+    return this.#readAddress(this.#peer, this.header(FORWARDED_FOR))
+  }
+}
+
+/** The returned function never rejects, even if the store rejects. */
+export function fetchResponder(petStore: PetStore, options: HandlerOptions, Served = ServedRequest) {
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+  return async (request: Request, readPeer: PeerReader): Promise<Response> => {
+    let served: ServedRequest | undefined
+    try {
+      served = new Served(request, readPeer, readAddress)
+      warnAboutProxy(served)
+      return toResponse(await petStore.handle(served))
+    } catch (error) {
+      return toResponse(fail(error, served))
+    } finally {
+      if (served) served.isAnswered = true
+    }
   }
 }
