@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Pool } from 'pg'
 import { expect } from 'vitest'
 import type { CrashWorkerOptions, Observation } from './crash-worker.ts'
+import { showErrors } from './show-errors.ts'
 
 const PROCESSES = 3
 
@@ -40,7 +41,8 @@ export function startProcesses(program: string, url: string, round: string) {
 
   const children = Array.from({ length: PROCESSES }, (_, number) => {
     const options: CrashWorkerOptions = { url, name: `${round}-${number}` }
-    const child = fork(program, { env: { ...process.env, CRASH_WORKER: JSON.stringify(options) } })
+    const env = { ...process.env, CRASH_WORKER: JSON.stringify(options) }
+    const child = showErrors(fork(program, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }))
     const followed: string[] = []
     child.on('message', (observation: Observation) => observe(observation, followed))
     return { child, followed }

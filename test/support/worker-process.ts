@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'tsup'
+import { showErrors } from './show-errors.ts'
 import type { Burst, WorkerOptions } from './worker.ts'
 
 /** A process that serves the API. */
@@ -28,7 +29,8 @@ export async function buildWorker(name = 'worker'): Promise<{ program: string; r
 
 /** Starts a worker, and waits until it serves. */
 export async function startWorker(program: string, options: WorkerOptions): Promise<WorkerProcess> {
-  const child = fork(program, { env: { ...process.env, WORKER: JSON.stringify(options) } })
+  const env = { ...process.env, WORKER: JSON.stringify(options) }
+  const child = showErrors(fork(program, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }))
   const url = (await message(child)) as string
   return {
     url,

@@ -22,7 +22,8 @@ export interface Burst {
 const { postgresUrl, redisUrl, limits } = JSON.parse(process.env.WORKER ?? '') as WorkerOptions
 const pool = new Pool({ connectionString: postgresUrl, max: 10 })
 pool.on('error', () => {})
-const backEnd = postgres(pool)
+// On a busy machine, a write may wait long for its lock. Stay below half of the store's timeout.
+const backEnd = postgres(pool, { lockTimeout: 25_000 })
 const quota = redisUrl === undefined ? {} : redis(new Redis(redisUrl))
 await backEnd.migrate()
 const petStore = createPetStore({ ...backEnd, ...quota, plans: { free: limits }, ban: false, timeout: 60_000 })

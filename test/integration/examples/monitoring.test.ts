@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { showErrors } from '../../support/show-errors.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/monitoring')
 
@@ -13,7 +14,7 @@ function start(name: string): {
   line: (pattern: RegExp) => Promise<string[]>
 } {
   const env = { ...process.env, PORT: '0', METRICS_PORT: '0' }
-  const child = spawn(process.execPath, [join(folder, name)], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = showErrors(spawn(process.execPath, [join(folder, name)], { env, stdio: ['ignore', 'pipe', 'pipe'] }))
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   const waiting: (() => void)[] = []

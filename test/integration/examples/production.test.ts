@@ -7,6 +7,7 @@ import { within } from '../../support/deadline.ts'
 import { postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../../support/redis-server.ts'
 import { runPetstore } from '../../support/serve-command.ts'
+import { showErrors } from '../../support/show-errors.ts'
 import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
 
@@ -19,7 +20,7 @@ interface Entry {
 /** Starts the example, and waits until it serves. */
 async function start(env: Readonly<Record<string, string>>) {
   const all = { ...process.env, PORT: '0', METRICS_PORT: '0', DRAIN_DELAY: '60000', ...env }
-  const child = spawn(process.execPath, [program], { env: all, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = showErrors(spawn(process.execPath, [program], { env: all, stdio: ['ignore', 'pipe', 'pipe'] }))
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close')
   const log: Entry[] = []
