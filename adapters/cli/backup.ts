@@ -17,11 +17,16 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   const database = await connectTo(data)
   // An interrupted copy keeps this name, so that nobody uses it as a backup.
   const draft = `${copy}.partial`
+  if (lstatSync(draft, { throwIfNoEntry: false })) {
+    database.close()
+    throw new Error(
+      `${draft} exists already, from a backup that was interrupted or still runs: remove it, or give another name`,
+    )
+  }
   try {
     database.exec('PRAGMA busy_timeout = 5000')
     const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'petstore_pets'").all()
     if (tables.length === 0) throw new Error(`${data} contains no pet store`)
-    rmSync(draft, { force: true })
     database.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`)
     // SQLite does not wait until the copy is on disk.
     const file = openSync(draft, 'r+')

@@ -176,9 +176,11 @@ function instant(time: number | undefined): string {
   return new Date(time).toJSON()?.slice(0, 16) ?? String(time)
 }
 
-function table(keys: readonly ApiKey[]): string {
+export function table(keys: readonly ApiKey[]): string {
   const rows = [HEADINGS, ...keys.map(toRow)]
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  // Not `Math.max(...lengths)`: more than about 125,000 arguments exceed the stack.
+  const widthOf = (column: number) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)
+  const widths = HEADINGS.map((_, column) => widthOf(column))
   const padded = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0)
   return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n')
 }

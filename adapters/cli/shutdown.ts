@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/support/time.ts'
 import { isPersistent } from './back-end.ts'
 import type { ServeFlags } from './flags.ts'
 import { fail } from './output.ts'
@@ -16,21 +17,34 @@ export function drainDelayOf({ drainDelay, ...place }: ServeFlags): number {
   return drainDelay ?? (process.stdin.isTTY || !isPersistent(place) ? 0 : DRAIN_DELAY)
 }
 
+/** In milliseconds. npm and bash pass on a Ctrl-C that the process has already received: one Ctrl-C arrives twice. */
+const REPEAT = 1_000
+
 type Close = () => Promise<void>
 
 /**
- * On the first SIGINT or SIGTERM, closes the server, then the back end. The second signal ends the process at once. Returns a
- * signal that aborts when closing begins.
+ * On the first SIGINT or SIGTERM, closes the server, then the back end. A later signal ends the process at once. Returns a signal
+ * that aborts when closing begins.
  */
-export function closeOnSignal(drainDelay: number, closeServer: Close, closeBackEnd: Close): AbortSignal {
+export function closeOnSignal(
+  drainDelay: number,
+  closeServer: Close,
+  closeBackEnd: Close,
+  now = systemClock.monotonic,
+): AbortSignal {
   const controller = new AbortController()
+  let startedAt = 0
   const close = async () => {
     await closeServer()
     setTimeout(() => process.exit(), BACK_END_CLOSE_TIMEOUT).unref()
     await closeBackEnd()
   }
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(1)
+    if (controller.signal.aborted) {
+      if (now() - startedAt >= REPEAT) process.exit(1)
+      return
+    }
+    startedAt = now()
     const draining = drainDelay === 0 ? '' : `/ready responds with 503 for ${drainDelay / 1_000} s; then `
     console.error(
       `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} s. Press Ctrl-C again to exit at once.`,

@@ -83,7 +83,9 @@ log('info', { message: 'serving', url: server.url, metrics: `http://127.0.0.1:${
 
 // Shutdown: first finish the requests, then close the engines.
 const stop = async (signal) => {
-  process.off('SIGINT', stop).off('SIGTERM', stop) // a second signal ends the process at once
+  // Under npm and bash, one Ctrl-C arrives twice. A second signal after a second ends the process at once.
+  process.off('SIGINT', stop).off('SIGTERM', stop).on('SIGINT', ignore).on('SIGTERM', ignore)
+  setTimeout(() => process.off('SIGINT', ignore).off('SIGTERM', ignore), 1_000).unref()
   log('info', { message: 'closing', signal })
   await server.close()
   setTimeout(() => process.exit(), 2_000).unref() // an engine that hangs never closes its connections
@@ -93,4 +95,5 @@ const stop = async (signal) => {
   await pool.end()
   log('info', { message: 'closed' })
 }
+const ignore = () => {}
 process.on('SIGINT', stop).on('SIGTERM', stop)

@@ -179,7 +179,9 @@ export function portFaults() {
       refuseTimes,
     },
     for(scope) {
-      return faultsOf(parseOptions(faultScope, scope).operation)
+      const { operation } = parseOptions(faultScope, scope)
+      // Without an operation, the faults would silently affect all operations.
+      return faultsOf(parseOption('operation', oneOf(...operationNames), operation))
     },
     recover() {
       current.faults = []

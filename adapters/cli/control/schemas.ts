@@ -17,7 +17,11 @@ const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchem
 }
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
-const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isTime(Date.parse(text))
+function isInstant(text: string): boolean {
+  const [, day = ''] = /^(\d{4}-\d\d-\d\d)T.*(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
+  // `Date.parse` reads 30 February as 1 or 2 March. The JSON of an invalid date is `null`.
+  return isTime(Date.parse(text)) && new Date(day).toJSON()?.startsWith(day) === true
+}
 const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
 const text = z.string('a string')

@@ -17,6 +17,9 @@ export type TrustProxy = false | number | readonly string[]
 /** The header with the addresses that proxies have added, in the spelling that `ApiRequest.header` takes. */
 export const FORWARDED_FOR = 'x-forwarded-for'
 
+/** How many entries of `X-Forwarded-For` are read, from the right. Checking thousands of entries would take milliseconds. */
+const MAX_HOPS = 32
+
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 export function addressReader(given: TrustProxy = false): AddressReader {
@@ -25,7 +28,7 @@ export function addressReader(given: TrustProxy = false): AddressReader {
   const proxies = typeof trusted === 'number' ? () => trusted : countTrusted(trusted)
   return (peer, forwardedFor) => {
     // Reversed, because each proxy appends an address: the address nearest to the server comes first.
-    const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse() : [])]
+    const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse().slice(0, MAX_HOPS) : [])]
     const known = chain.slice(0, proxies(chain) + 1).map(canonicalAddress)
     // If a proxy adds an invalid entry, the proxy's own address is returned.
     return known.findLast((address) => address !== undefined)

@@ -28,13 +28,27 @@ const UNTRUSTED =
   'to their addresses. Without a proxy, set trustProxy: false. ' +
   'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
 
+const UNKNOWN_PEER =
+  'a request has X-Forwarded-For, but the host does not tell the address of its connection, so no list in trustProxy can contain ' +
+  'it, and requests without a valid key are not counted: pass the address to the handler, or set trustProxy to the number of ' +
+  'proxies. See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
+
 /** Throws for an invalid store or option, when the handler is created and not at the first request. */
 export function mountStore(given: PetStore, options: HandlerOptions) {
   const store = parseOption('petStore', petStore, given)
   const { trustProxy } = parseOptions(handlerOptions, options)
+  const readAddress = addressReader(trustProxy)
   let isUndecided = trustProxy === undefined
+  let isPeerExpected = Array.isArray(trustProxy)
   return {
-    readAddress: addressReader(trustProxy),
+    /** Reports the first request with `X-Forwarded-For` whose connection has no address, if `trustProxy` is a list. */
+    readAddress(peer: string | undefined, forwardedFor: string | undefined): string | undefined {
+      if (isPeerExpected && peer === undefined && forwardedFor !== undefined) {
+        isPeerExpected = false
+        report(store, new PetStoreError('untrusted_forwarded_for', UNKNOWN_PEER), undefined)
+      }
+      return readAddress(peer, forwardedFor)
+    },
     /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
     warnAboutProxy(request: ApiRequest): void {
       if (!isUndecided || request.header(FORWARDED_FOR) === undefined) return

@@ -70,8 +70,11 @@ test('petstore backup makes a complete copy of a SQLite file in use', async () =
   const before = [...added]
   const copy = join(folder, "the store's copy.db")
   const backup = () => runPetstore(['backup', copy, '--data', data])
-  // The backup must replace the partial file of an earlier, interrupted backup.
   await writeFile(`${copy}.partial`, 'half a copy')
+  const refused = await backup()
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`${copy}.partial exists already`)])
+  expect(await readFile(`${copy}.partial`, 'utf8')).toBe('half a copy')
+  await rm(`${copy}.partial`)
   expect(await backup()).toEqual({ code: 0, stdout: `Copied ${data} to ${copy}.\n`, stderr: expect.any(String) })
   expect(added.length).toBeGreaterThan(before.length)
   await stop()

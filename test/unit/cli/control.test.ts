@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createControlApi } from '../../../adapters/cli/control/api.ts'
 import { operations } from '../../../adapters/cli/control/operations.ts'
+import { clockBody } from '../../../adapters/cli/control/schemas.ts'
 import { createTestDouble, steerableClock } from '../../../adapters/cli/control/test-double.ts'
 import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { fixedKeys } from '../../../adapters/cli/fixed-keys.ts'
@@ -88,6 +89,16 @@ describe('the OpenAPI document', () => {
     const schema = { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }
     expect(body.paths['/requests'].get.parameters).toEqual([{ in: 'query', name: 'limit', required: false, schema }])
   })
+})
+
+test('the clock rejects a day that does not exist', () => {
+  const parse = (set: string) => clockBody.safeParse({ set }).success
+  expect(['2030-02-28T00:00:00Z', '2028-02-29T12:00:00+01:00'].map(parse)).toEqual([true, true])
+  expect(['2030-02-30T00:00:00Z', '2030-02-29T00:00:00Z', '2030-04-31T00:00:00Z'].map(parse)).toEqual([
+    false,
+    false,
+    false,
+  ])
 })
 
 describe('the clock', () => {

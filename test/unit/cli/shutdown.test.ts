@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { parseSeconds, type ServeFlags } from '../../../adapters/cli/flags.ts'
-import { drainDelayOf } from '../../../adapters/cli/shutdown.ts'
+import { closeOnSignal, drainDelayOf } from '../../../adapters/cli/shutdown.ts'
 
 const flags: ServeFlags = { port: 0, host: '127.0.0.1', basePath: '/v1', planLimits: {} }
 const { isTTY } = process.stdin
@@ -24,4 +24,27 @@ test.each([
 test('parseSeconds returns milliseconds', () => {
   expect(['0', '5', '0.25'].map(parseSeconds)).toEqual([0, 5_000, 250])
   for (const text of ['', '-1', '5s', '.5', '1e3', '3601']) expect(() => parseSeconds(text)).toThrow('seconds')
+})
+
+test('a signal that arrives again within a second does not end the process', () => {
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const before = process.listeners('SIGTERM')
+  let time = 5_000
+  const never = () => new Promise<void>(() => {})
+  closeOnSignal(0, never, never, () => time)
+  const [onSignal] = process.listeners('SIGTERM').filter((one) => !before.includes(one))
+  onTestFinished(() => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal as () => void)
+    exit.mockRestore()
+    print.mockRestore()
+  })
+  const signal = () => (onSignal as () => void)()
+  signal()
+  time += 999
+  signal()
+  expect(exit).not.toHaveBeenCalled()
+  time += 1
+  signal()
+  expect(exit).toHaveBeenCalledWith(1)
 })

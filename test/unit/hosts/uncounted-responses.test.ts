@@ -95,3 +95,12 @@ test.each<[string, PetStoreOptions]>([
   const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1] as string]] : []))
   expectCommonHeaders({ status, headers: Object.fromEntries(pairs) })
 })
+
+test('reports once that a list in trustProxy cannot contain an unknown address', async () => {
+  const onError = vi.fn()
+  const handler = toFetchHandler(createPetStore({ onError }), { trustProxy: ['10.0.0.0/8'] })
+  const headers = { 'x-forwarded-for': '203.0.113.7' }
+  for (let i = 0; i < 2; i++) await handler(new Request(url, { headers }))
+  await handler(new Request(url, { headers }), '10.0.0.1')
+  expect(onError.mock.calls).toEqual([[expect.objectContaining({ code: 'untrusted_forwarded_for' }), {}]])
+})

@@ -428,6 +428,7 @@ describe('faults', () => {
 
   test('a fault for an unknown operation is rejected', async () => {
     const { faults } = await start()
+    expect(() => faults.for({} as { operation: 'createPet' })).toThrow('operation')
     expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
       'option operation: expected listPets or createPet or getPet, got the string "addPet"',
     )

@@ -1,5 +1,6 @@
+import { BlockList } from 'node:net'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { addressReader, canonicalAddress, type TrustProxy } from '../../../../adapters/hosts/shared/client-address.ts'
 import { startServer } from '../../../support/node-server.ts'
 import { rawRequest } from '../../../support/raw-http.ts'
@@ -150,4 +151,14 @@ test('ignores X-Forwarded-For in a request with 1,000 headers or more', async ()
   }
   expect([await statusOf('1.1.1.1', 900), await statusOf('2.2.2.2', 900)]).toEqual([401, 401])
   expect([await statusOf('3.3.3.3', 998), await statusOf('4.4.4.4', 1_100)]).toEqual([401, 429])
+})
+
+test('reads at most 32 entries of X-Forwarded-For', () => {
+  const read = addressReader(['10.0.0.0/8'])
+  const proxies = Array.from({ length: 1_900 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+  const check = vi.spyOn(BlockList.prototype, 'check')
+  expect(read('10.0.0.1', ['203.0.113.7', ...proxies].join(', '))).toBe(proxies.at(-32))
+  expect(check.mock.calls.length).toBe(33)
+  check.mockRestore()
+  expect(read('10.0.0.1', ['203.0.113.7', ...proxies.slice(0, 31)].join(', '))).toBe('203.0.113.7')
 })
