@@ -65,20 +65,17 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
         {
           name: 'limit',
           description: 'The largest number of animals to return.',
-          example: 2,
           schema: { default: DEFAULT_LIMIT, type: 'integer', minimum: 1, maximum: MAX_LIMIT },
         },
         {
           name: 'status',
           description: 'Returns only animals with this status.',
-          example: 'available',
           // No description beside `$ref`: some generators do not support it.
           schema: ref('PetStatus'),
         },
         {
           name: 'cursor',
           description: 'The value of `X-Next-Cursor` in the response with the previous page.',
-          example: 'MToy',
           schema: { type: 'string' },
         },
       ].map(({ name, ...others }) => ({ name, in: 'query', ...others, required: false })),
@@ -104,7 +101,6 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
           description:
             'A key of your choice, such as a UUID, bare or as a quoted string. If no response arrives, send the request again with this key within 48 hours: the animal is added only once.',
           schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
-          example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
           required: false,
         },
       ],
