@@ -4,7 +4,7 @@ import { type ApiRequest, readTarget } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { matchRoute } from '../http/routes.ts'
 import { type OperationName, operationNames } from '../operations.ts'
-import type { BackEnd, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
+import type { BackEnd, MaybePromise, PetStorage, QuotaCount, QuotaRequest } from '../ports.ts'
 import { untouchedCount } from '../quota/counting-rule.ts'
 import { expecting } from '../schemas/expected.ts'
 import {
@@ -16,7 +16,7 @@ import {
   positiveInteger,
 } from '../schemas/options.ts'
 import { sleep } from '../support/time.ts'
-import { wrapPort } from '../support/wrap-port.ts'
+import { type Around, wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */
 export interface FaultSwitch {
@@ -218,7 +218,7 @@ export function portFaults() {
         create: affect(list, 'storage', 'createPet'),
         createOnce: affect(list, 'storage', 'createPet'),
         get: affect(list, 'storage', 'getPet'),
-      }),
+      } satisfies Around<PetStorage>),
       keyStore: wrapPort(keyStore, { find: affect(list, 'keys') }),
       quota: wrapPort(quota, { spend: spendOrRefuse(list) }),
     }),

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { memory, type Pet, petStatuses } from '../../../src/index.ts'
+import { type Clock, memory, type Pet, type PetStorage, petStatuses } from '../../../src/index.ts'
 import { hashToken } from '../../../src/keys/token.ts'
+import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
 
 const close = async () => {}
@@ -10,6 +11,29 @@ storageContract(
   { describe, test },
   { name: 'memory', open: async (clock) => ({ port: memory({ clock }).storage, close }) },
 )
+
+test('the storage suite calls each method of a storage', async () => {
+  const methods = { list: true, create: true, createOnce: true, get: true } satisfies Record<keyof PetStorage, true>
+  const called = new Set<string>()
+  const tests: (() => unknown)[] = []
+  const open = async (clock: Clock) => {
+    const { storage } = memory({ clock })
+    const note = (name: keyof PetStorage) => (call: () => unknown) => {
+      called.add(name)
+      return call()
+    }
+    const around = Object.fromEntries(Object.keys(methods).map((name) => [name, note(name as keyof PetStorage)]))
+    return { port: wrapPort(storage, around), close }
+  }
+  const runner = {
+    describe: (_: string, add: () => void) => add(),
+    test: (_: string, run: () => unknown) => tests.push(run),
+  }
+  storageContract(runner, { name: 'memory', open, runs: 1 })
+  for (const run of tests) await run()
+  expect([...called].sort()).toEqual(Object.keys(methods).sort())
+})
+
 keyStoreContract(
   { describe, test },
   { name: 'memory', open: async (clock) => ({ port: memory({ clock }).keyStore, close }) },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { operationNames } from '../../../src/operations.ts'
 import { contractClient } from '../../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../../src/testing/http-contract/suite.ts'
@@ -37,6 +38,16 @@ describe('rows of the HTTP contract', () => {
     }, token)
     await rowOf('Link leads to the next page').check(client)
     await rowOf('X-Next-Cursor and Link').check(client)
+  })
+
+  test('the HTTP contract suite succeeds with each operation', async () => {
+    const succeeded = new Set<string | undefined>()
+    const { token, fetch } = await createTestPetStore({
+      plan: 'business',
+      onResponse: ({ operation, status }) => void (status < 300 && succeeded.add(operation)),
+    })
+    for (const { needsLimitedKey, check } of httpContractRows) if (!needsLimitedKey) await check(clientOf(fetch, token))
+    expect([...succeeded]).toEqual(expect.arrayContaining([...operationNames]))
   })
 
   test('the HTTP contract suite sends fewer than 300 requests', async () => {
