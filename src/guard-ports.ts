@@ -3,6 +3,7 @@ import type { ApiKey, NewPet } from './model.ts'
 import type {
   BackEnd,
   CallContext,
+  Clock,
   Idempotency,
   MaybePromise,
   QuotaCount,
@@ -10,6 +11,7 @@ import type {
   QuotaRequest,
 } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
+import { lastSuccessOf } from './support/last-success.ts'
 import { isPromise } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
@@ -60,8 +62,11 @@ type GuardedCall = <T>(
   check?: (value: T) => T,
 ) => MaybePromise<T>
 
-/** Returns a function that makes calls of a port. Rejects a promise without a result after `timeout` milliseconds. */
-function guard(port: string, timeout: number): GuardedCall {
+/**
+ * Returns a function that makes calls of a port. Rejects a promise without a result after `timeout` milliseconds.
+ * @param succeed - called after a promise of the port was fulfilled. A value that is no promise may come from a cache
+ */
+function guard(port: string, timeout: number, succeed: () => void): GuardedCall {
   async function settled<T>(value: Promise<T>, timed: TimedContext, check: (value: T) => T): Promise<T> {
     const onTimeout = () => {
       const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
@@ -70,7 +75,9 @@ function guard(port: string, timeout: number): GuardedCall {
       return error
     }
     try {
-      return check(await withTimeout(value, timeout, onTimeout))
+      const result = check(await withTimeout(value, timeout, onTimeout))
+      succeed()
+      return result
     } catch (error) {
       throw toPortFault(error)
     } finally {
@@ -127,10 +134,11 @@ function wrongResult(expected: string, result: unknown): TypeError {
 export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
+  clock: Clock,
 ): BackEnd {
-  const callStorage = guard('storage', timeout)
-  const callKeyStore = guard('key store', timeout)
-  const callQuota = guard('quota store', quotaTimeout)
+  const callStorage = guard('storage', timeout, noteSuccessOf(storage, clock))
+  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock))
+  const callQuota = guard('quota store', quotaTimeout, noteSuccessOf(quota, clock))
   return {
     storage: {
       list: (query, context) => callStorage(context, (timed) => storage.list(query, timed)),
@@ -161,5 +169,13 @@ export function guardPorts(
           callQuota(context, (timed) => reset.call(quota, counter, timed))
       },
     },
+  }
+}
+
+/** Returns a function that notes when a call of the port has succeeded, for `readyCheck`. */
+function noteSuccessOf(port: object, clock: Clock): () => void {
+  const lastSuccess = lastSuccessOf(port)
+  return () => {
+    lastSuccess.time = clock.now()
   }
 }

@@ -117,7 +117,7 @@ export function createPetStore(
     resolved
   const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
   const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
-  const ports = guardPorts({ storage, keyStore, quota }, timeouts)
+  const ports = guardPorts({ storage, keyStore, quota }, timeouts, clock)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const writePage = pageWriter(linkBase)

@@ -148,11 +148,16 @@ function splitList(text: string): string[] {
 
 /** Returns milliseconds since the Unix epoch. */
 export function parseExpiry(text: string): number {
-  const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
-  // `Date.parse` reads 30 February as 1 or 2 March. The JSON of an invalid date is `null`.
-  const time = new Date(day).toJSON()?.startsWith(day) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time))
+  const isComplete = /^\d{4}-\d\d-\d\d(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.test(text)
+  const time = Date.parse(text)
+  if (!isComplete || Number.isNaN(time) || !isDay(text.slice(0, '2030-01-31'.length)))
     throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
   if (time <= Date.now()) throw new InvalidArgumentError('Expected a date in the future, got a date in the past.')
   return time
+}
+
+/** Returns whether a day such as `2030-01-31` exists. `Date.parse` reads 30 February as 1 or 2 March. */
+function isDay(day: string): boolean {
+  const start = Date.parse(day)
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day)
 }

@@ -31,7 +31,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 }
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const { close, showStart } = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
+  const service = createService(backEnd, flags, Date)
+  const { close, showStart } = await serveSite(service, service.portsInUse, flags)
   const closing = closeOnSignal(drainDelayOf(flags), close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
@@ -91,7 +92,8 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   })
   const onFailure = (part: string, error: unknown) =>
     printError(`/ready: ${part}: ${innermostMessage(error)}`, secretsOf(flags))
-  const checkReady = readyCheck(ports, { onFailure })
+  const onRecovery = (part: string) => printError(`/ready: ${part}: ready again`)
+  const checkReady = readyCheck(ports, { onFailure, onRecovery })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
   const showStart = (place: string, added: AddedData, control?: string) => {
@@ -107,11 +109,11 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   return { close, showStart }
 }
 
-/** The service also records the usage of keys, for the page. */
-function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
+/** The service also records the usage of keys, for the page. `portsInUse` are the ports that its pet store calls. */
+function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly portsInUse: BackEnd } {
   const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
+  const portsInUse = { storage: backEnd.storage, ...watched }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, log } = flags
-  const ports = { storage: backEnd.storage, ...watched, clock }
-  const options = { ...ports, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log, secretsOf(flags)) }
-  return { petStore: createPetStore(options), usageOf, keyOf }
+  const options = { ...portsInUse, clock, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log, secretsOf(flags)) }
+  return { petStore: createPetStore(options), portsInUse, usageOf, keyOf }
 }

@@ -76,7 +76,10 @@ const server = await serve(petStore, {
   port: Number(env.PORT ?? 3000),
   host: env.HOST,
   trustProxy: env.TRUST_PROXY?.split(','), // the addresses of the load balancers
-  checkReady: readyCheck(backEnd, { onFailure: (part, error) => fail(error, { probe: '/ready', part }) }),
+  checkReady: readyCheck(backEnd, {
+    onFailure: (part, error) => fail(error, { probe: '/ready', part }),
+    onRecovery: (part) => log('info', { message: 'ready again', probe: '/ready', part }),
+  }),
   drainDelay: Number(env.DRAIN_DELAY ?? 5_000), // longer than the load balancer needs to see that /ready fails
 })
 log('info', { message: 'serving', url: server.url, metrics: `http://127.0.0.1:${metrics.address().port}/metrics` })

@@ -13,9 +13,9 @@ import {
   positiveInteger,
 } from '../schemas/options.ts'
 import { boundedMap } from '../support/bounded-map.ts'
+import { sharedCalls } from '../support/shared-calls.ts'
 import { systemClock } from '../support/time.ts'
 import { liveKey } from './live-key.ts'
-import { sharedLookUps } from './shared-look-up.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {
@@ -41,6 +41,9 @@ export interface KeyCache {
 const UNKNOWN_TTL = 5_000
 /** A token of twice this length counts as two entries, and so on. Otherwise, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
+
+/** How long a request waits for the look-up of another request, in milliseconds, before it looks up the token itself. */
+const LONGEST_WAIT = 5_000
 
 /** The result of a look-up. */
 interface Entry {
@@ -77,14 +80,14 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     maxSize: max * UNKNOWN_LENGTH,
     sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),
   })
-  const lookUps = sharedLookUps(lookUp, max)
+  const lookUps = sharedCalls(lookUp, { max, longestWait: LONGEST_WAIT, clock })
 
   function find(token: string): MaybePromise<ApiKey | undefined> {
     const found = known.get(token)
     if (found && isFresh(found, ttl)) return liveKey(found.key, clock.now())
     const missed = unknown.get(token)
     if (missed && isFresh(missed, Math.min(ttl, UNKNOWN_TTL))) return undefined
-    return lookUps.find(token)
+    return lookUps.run(token)
   }
 
   function isFresh({ readAt }: Entry, longest: number): boolean {

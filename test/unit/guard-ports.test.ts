@@ -349,7 +349,7 @@ describe('a back end that does not respond', () => {
 
   test.each(['list', 'create', 'get'] as const)('the error names the storage if %s takes too long', async (method) => {
     const backEnd = { ...memory(), storage: { ...memory().storage, [method]: never } }
-    const { storage } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 5 })
+    const { storage } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 5 }, Date)
     const result = Promise.allSettled([storage[method](rex as never)])
     await vi.advanceTimersByTimeAsync(250)
     const cause = new Error('the storage did not respond within 250 ms')
@@ -375,7 +375,7 @@ describe('a back end that does not respond', () => {
       return new Promise<never>(() => {})
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list: keep }, quota: { spend: keep } }
-    const { storage, quota } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
+    const { storage, quota } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date)
     const calls = [
       storage.list({ limit: 1 }, { signal: new AbortController().signal }),
       storage.list({ limit: 1 }),
@@ -397,7 +397,10 @@ describe('a back end that does not respond', () => {
       return never()
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list } }
-    void guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }).storage.list({ limit: 1 }, { signal: client.signal })
+    void guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date).storage.list(
+      { limit: 1 },
+      { signal: client.signal },
+    )
     expect(signal?.aborted).toBe(false)
     client.abort('left')
     expect(signal?.reason).toBe('left')
@@ -410,7 +413,7 @@ describe('a back end that does not respond', () => {
       return []
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list } }
-    const guarded = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
+    const guarded = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date)
     guarded.storage.list({ limit: 1 }, { signal: AbortSignal.abort('left') })
     expect(signal?.reason).toBe('left')
   })

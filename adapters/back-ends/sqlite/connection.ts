@@ -61,12 +61,12 @@ function pragma(database: SqliteDatabase, text: string): unknown {
 
 /** SQLite does not wait for the lock that WAL mode needs, so this function waits and tries again. */
 function useWal(database: SqliteDatabase): void {
-  for (let left = WAL_TRIES; pragma(database, 'journal_mode') === 'delete'; left--) {
+  for (let tries = 1; pragma(database, 'journal_mode') === 'delete'; tries++) {
     try {
       pragma(database, 'journal_mode = WAL')
       return
     } catch (error) {
-      if (left === 0 || resultCode(error) !== 'SQLITE_BUSY') throw error
+      if (tries > WAL_TRIES || resultCode(error) !== 'SQLITE_BUSY') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE)
     }
   }

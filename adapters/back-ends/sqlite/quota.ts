@@ -13,7 +13,9 @@ interface Row {
   readonly ends_at: number
 }
 
-interface Entry {
+/** The counter of a subject in one transaction. */
+interface Counter {
+  /** The row in the table, as the transaction has read it. */
   readonly row: Row | undefined
   /** `null` for a client with a key. */
   readonly bucket: number | null
@@ -29,32 +31,37 @@ interface Entry {
  */
 export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
+  /** The counters that each transaction has read, by their subjects. */
+  const countersOf = new WeakMap<Transaction, Map<string, Counter>>()
   let requests = 0
 
-  let entries = new Map<string, Entry>()
-  let current: Transaction | undefined
+  /** Begins the counters of a transaction, which are saved before its commit. */
+  function openCounters(transaction: Transaction): Map<string, Counter> {
+    const counters = new Map<string, Counter>()
+    countersOf.set(transaction, counters)
+    transaction.beforeCommit(() => {
+      for (const [subject, counter] of counters) save(subject, counter)
+    })
+    return counters
+  }
 
-  /** Returns the entry of a subject. The first call in a transaction also registers `save` to run before the commit. */
-  function entryOf({ subject, anonymous }: QuotaCounter, transaction: Transaction): Entry {
-    if (transaction !== current) {
-      current = transaction
-      entries = new Map()
-      transaction.push(() => entries.forEach(save))
-    }
-    const known = entries.get(subject)
-    if (known) return known
+  function readState(subject: string): { readonly row: Row | undefined; readonly state: QuotaState } {
     const [row] = read.all(subject) as Row[]
-    const entry = {
-      row,
-      bucket: anonymous ? bucketOf(subject) : null,
-      state: stateOf(row),
-    }
-    entries.set(subject, entry)
-    return entry
+    return { row, state: row ? JSON.parse(row.state) : newQuotaState() }
+  }
+
+  /** Returns the counter of a subject. The first call in a transaction reads it. */
+  function counterOf({ subject, anonymous }: QuotaCounter, transaction: Transaction): Counter {
+    const counters = countersOf.get(transaction) ?? openCounters(transaction)
+    const known = counters.get(subject)
+    if (known) return known
+    const counter = { ...readState(subject), bucket: anonymous ? bucketOf(subject) : null }
+    counters.set(subject, counter)
+    return counter
   }
 
   /** Uses `replace` only for a new `ends_at`, because `replace` also writes the index. Writes nothing during a ban. */
-  function save({ row, bucket, state }: Entry, subject: string): void {
+  function save(subject: string, { row, bucket, state }: Counter): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
     const endsAt = Math.max(state.minuteEndsAt, state.dayEndsAt, state.bannedUntil)
@@ -62,31 +69,36 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     else if (row.state !== text) update.run(text, subject)
   }
 
-  function spend(request: QuotaRequest, subject: string): Promise<QuotaCount> {
+  function count(request: QuotaRequest, askedAt: number, transaction: Transaction): QuotaCount {
+    const { state } = counterOf(request, transaction)
+    return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
+  }
+
+  function spend(request: QuotaRequest): Promise<QuotaCount> {
     const askedAt = clock.now()
-    const prunes = requests++ % PRUNE_EVERY === 0
+    const isPruneDue = requests % PRUNE_EVERY === 0
+    requests += 1
     return write((transaction) => {
-      const { state } = entryOf({ ...request, subject }, transaction)
+      const counted = count(request, askedAt, transaction)
       // Delete old counters inside the transaction, so that an error rejects this request and is reported.
-      if (prunes) transaction.push(() => prune.run(request.now))
-      return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
+      if (isPruneDue) transaction.beforeCommit(() => prune.run(request.now))
+      return counted
     })
   }
 
-  function stateOf(row: Row | undefined): QuotaState {
-    return row ? (JSON.parse(row.state) as QuotaState) : newQuotaState()
+  async function reset(counter: QuotaCounter): Promise<void> {
+    const subject = await subjectName(counter.subject)
+    await write((transaction) => {
+      const { state } = counterOf({ ...counter, subject }, transaction)
+      Object.assign(state, newQuotaState())
+    })
   }
 
   return {
-    spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)),
+    spend: (request) => andThen(subjectName(request.subject), (subject) => spend({ ...request, subject })),
     peek: (request) =>
-      andThen(subjectName(request.subject), (subject) => peekCount(stateOf((read.all(subject) as Row[])[0]), request)),
-    async reset(counter) {
-      const subject = await subjectName(counter.subject)
-      await write(
-        (transaction) => void Object.assign(entryOf({ ...counter, subject }, transaction).state, newQuotaState()),
-      )
-    },
+      andThen(subjectName(request.subject), (subject) => peekCount(readState(subject).state, request)),
+    reset,
   }
 }
 

@@ -72,10 +72,11 @@ export const statements = {
 
 export type RunOne = Run<keyof typeof statements>
 
-/** Runs statements in one transaction. */
-export type RunAll = (
-  commands: readonly Readonly<Parameters<RunOne>>[],
-) => MaybePromise<readonly (readonly unknown[])[]>
+/** The name of a statement, and its values. */
+export type Command = Readonly<Parameters<RunOne>>
+
+/** Runs statements in one transaction. Returns the rows of each. */
+export type RunAll = (commands: readonly Command[]) => MaybePromise<readonly (readonly unknown[])[]>
 
 const PRUNED_AT_ONCE = 500
 /** Every 50 requests, old counters are deleted. */

@@ -12,7 +12,7 @@ import type {
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
 import { petOf } from '../shared/pet.ts'
-import type { RunAll, RunOne } from './statements.ts'
+import type { Command, RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
@@ -39,18 +39,22 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
 
   async function createOnce(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
     const { name, categoryId, status } = pet
-    const [scope, hashes] = [await subjectName(idempotency.scope), await hash(idempotency)]
-    const used = [scope, hashes.key] as const
+    const scope = await subjectName(idempotency.scope)
+    const hashes = await hash(idempotency)
+    const usedKey = [scope, hashes.key] as const
     const now = clock?.now() ?? null
-    const [, added, , found] = await transact([
-      ['pruneExpiredKey', ...used, now],
-      ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
-      ['useKey', scope, hashes.key, hashes.fingerprint, now, ...used],
-      ['usedKey', ...used],
-      ...(keysUsed++ % PRUNE_KEYS_EVERY === 0 ? [['pruneExpiredKeys', now, now] as const] : []),
-    ])
+    const commands: Command[] = [
+      ['pruneExpiredKey', ...usedKey, now],
+      ['addPetOnce', name, `${categoryId}`, status ?? null, ...usedKey],
+      ['useKey', ...usedKey, hashes.fingerprint, now, ...usedKey],
+      ['usedKey', ...usedKey],
+    ]
+    if (keysUsed % PRUNE_KEYS_EVERY === 0) commands.push(['pruneExpiredKeys', now, now])
+    keysUsed += 1
+    const [_expired, added, _used, found] = await transact(commands)
     const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
     const created = petOf(BigInt(id), pet)
+    // `addPetOnce` returns a row only if it has added the animal.
     if (added?.length === 1) return created
     return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
   }

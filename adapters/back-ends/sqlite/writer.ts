@@ -18,8 +18,11 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   }
 }
 
-/** The functions that a transaction calls just before its commit. */
-export type Transaction = (() => void)[]
+/** The transaction that several jobs share. */
+export interface Transaction {
+  /** Calls a function after the last job, just before the commit. */
+  beforeCommit(finish: () => void): void
+}
 
 type Work<T> = (transaction: Transaction) => T
 
@@ -54,19 +57,30 @@ export function createWriter(database: SqliteDatabase): Write {
 
 function commit(database: SqliteDatabase, group: readonly Job[]): void {
   try {
-    const results = guarded(() => inTransaction(database, () => doAll(group)))
-    group.forEach(({ resolve }, i) => void resolve(results[i] as never))
+    const settle = guarded(() => inTransaction(database, () => runJobs(group)))
+    settle()
   } catch (error) {
-    // Repeat each job alone, so that one failure does not reject the others. But if the file cannot be used, reject all jobs.
-    const isForAll = group.length === 1 || (isPetStoreError(error) && error.code === 'service_unavailable')
-    if (isForAll) for (const { reject } of group) reject(error)
-    else for (const job of group) commit(database, [job])
+    const isUnavailable = isPetStoreError(error) && error.code === 'service_unavailable'
+    if (isUnavailable || group.length === 1) {
+      for (const { reject } of group) reject(error)
+      return
+    }
+    // Repeat each job alone, so that one failure does not reject the others.
+    for (const job of group) commit(database, [job])
   }
 }
 
-function doAll(group: readonly Job[]): unknown[] {
-  const transaction: Transaction = []
-  const results = group.map(({ work }) => work(transaction))
-  for (const finish of transaction) finish()
-  return results
+/** Does the work of all jobs. Returns a function that resolves them, to be called after the commit. */
+function runJobs(group: readonly Job[]): () => void {
+  const finishers: (() => void)[] = []
+  const transaction: Transaction = {
+    beforeCommit: (finish) => {
+      finishers.push(finish)
+    },
+  }
+  const results = group.map(({ work, resolve }) => ({ value: work(transaction), resolve }))
+  for (const finish of finishers) finish()
+  return () => {
+    for (const { value, resolve } of results) resolve(value as never)
+  }
 }

@@ -22,7 +22,8 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
         [moveEnd, subject],
       ]
       if (bucket !== null) commands.unshift([makeRoom, subject, bucket])
-      if (requests++ % PRUNE_EVERY === 0) commands.push([prune, time])
+      if (requests % PRUNE_EVERY === 0) commands.push([prune, time])
+      requests += 1
       // Only the statement `spend` returns a row.
       const [{ state }] = (await transact(commands)).flat() as [{ readonly state: string }]
       const stored: Stored = JSON.parse(state)
