@@ -96,8 +96,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
 
   return {
     spend: (request) => andThen(subjectName(request.subject), (subject) => spend({ ...request, subject })),
-    peek: (request) =>
-      andThen(subjectName(request.subject), (subject) => peekCount(readState(subject).state, request)),
+    peek: (request) => andThen(subjectName(request.subject), (subject) => peekCount(readState(subject).state, request)),
     reset,
   }
 }

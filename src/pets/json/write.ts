@@ -9,24 +9,8 @@ const ENDS = new Map<unknown, string>([
   ...petStatuses.map((status) => [status, `,"status":"${status}"}`] as const),
 ])
 
-/** Returns a page of animals as JSON. On Bun, `JSON.stringify` takes half the time of `joinPets`; on Node.js 20, it takes longer. */
-export const writePets = 'Bun' in globalThis ? stringifyPets : joinPets
-
-export function stringifyPets(pets: readonly Pet[]): string {
-  const plain = Array.from(pets, withNumbers)
-  return plain.includes(undefined) ? joinPets(pets) : JSON.stringify(plain)
-}
-
-/** Returns the animal with numbers, not `bigint`; `undefined` if numbers would not be exact or {@link writePet} would throw. */
-function withNumbers(pet: Pet): object | undefined {
-  const { id, name, categoryId, status } = pet ?? ({} as Pet)
-  const plain = { id: safeInteger(id), name, categoryId: safeInteger(categoryId), status: status ?? undefined }
-  const isExact =
-    plain.id !== undefined && plain.categoryId !== undefined && typeof name === 'string' && ENDS.has(status)
-  return isExact ? (plain satisfies Record<keyof Pet, unknown>) : undefined
-}
-
-export function joinPets(pets: readonly Pet[]): string {
+/** Returns a page of animals as JSON. Numbers of `JSON.stringify` would lose digits of ids above 2^53-1. */
+export function writePets(pets: readonly Pet[]): string {
   let text = ''
   // Unlike `map`, this loop does not skip the holes of a sparse array, so `writePet` throws for them.
   for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')

@@ -1,7 +1,7 @@
 import { hashToken } from '../../keys/token.ts'
 import type { ApiKey } from '../../model.ts'
 import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
-import { few, show } from './report.ts'
+import { listFirst, show } from './report.ts'
 import type { Session } from './runner.ts'
 
 /** A key that was issued. Messages about failures name it by its number, such as `key 1`. */
@@ -31,7 +31,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
   const keys: Issued[] = []
   const issued = (number: number) => keys[number - 1] as Issued
   const nameOf = (key: ApiKey) => `key ${keys.find((one) => one.key.id === key?.id)?.number ?? show(key?.id)}`
-  const showKeys = (all: readonly ApiKey[]) => (all.length === 0 ? 'no keys' : few(all.map(nameOf)))
+  const showKeys = (all: readonly ApiKey[]) => (all.length === 0 ? 'no keys' : listFirst(all.map(nameOf)))
   const showKey = (key: ApiKey | null | undefined) => (key == null ? String(key) : nameOf(key))
 
   const old = await read()
@@ -147,9 +147,9 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const all = keys.map(({ key }) => key)
     const check = (holds: boolean, what: string) =>
       steps.check(holds, `list() ${what}`, showKeys(all), showKeys(listed))
-    const left = keys.find(({ key }) => listed.every(({ id }) => id !== key.id))
-    const also = left?.key.revokedAt === undefined ? '' : ', also revoked ones'
-    check(!left, `left out key ${left?.number}: list must return every key${also}`)
+    const missing = keys.find(({ key }) => listed.every(({ id }) => id !== key.id))
+    const also = missing?.key.revokedAt === undefined ? '' : ', also revoked ones'
+    check(!missing, `left out key ${missing?.number}: list must return every key${also}`)
     check(listed.length === keys.length, `returned ${listed.length} keys: ${keys.length} were issued`)
     listed.forEach((key, i) => {
       check(key.id === all[i]?.id, `returned ${showKey(key)} before key ${i + 1}: the oldest key must come first`)

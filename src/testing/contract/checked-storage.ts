@@ -2,7 +2,7 @@ import { INT64_MAX, isInt64, type NewPet, type Pet, type PetStatus } from '../..
 import { fingerprintOf, KEY_PERIOD, keyText } from '../../pets/idempotency.ts'
 import type { CreatedPet, Idempotency, MaybePromise, PetQuery, PetStorage } from '../../ports.ts'
 import { REX } from './arbitraries.ts'
-import { few, show } from './report.ts'
+import { listFirst, show } from './report.ts'
 import { NotApplicable, type Session } from './runner.ts'
 
 /** A storage whose results are compared with those of a plain list. */
@@ -132,8 +132,8 @@ export async function checkedStorage(session: Session<PetStorage>) {
     check(wrong < 0, query, `${show(page[wrong])}: the id of an animal must be a bigint`, 'animals with ids such as 1n')
     page.forEach((pet, i) => {
       const name = showPet(pet)
-      const place = pet.id === after ? 'after is exclusive' : 'list must return only ids above `after`'
-      check(after === undefined || pet.id > after, { after }, `${name}: ${place}`, `only ids above ${after}n`)
+      const idRule = pet.id === after ? 'after is exclusive' : 'list must return only ids above `after`'
+      check(after === undefined || pet.id > after, { after }, `${name}: ${idRule}`, `only ids above ${after}n`)
       const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
       const rule = `${name} ${has}: list returns only animals with the status of the query`
       check(matches(pet, status), { status }, rule, `only ${status} animals`)
@@ -153,16 +153,16 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const page = await read(query)
     const expected = expectedPage(pets, query)
     const index = expected.findIndex(({ id }) => !page.some((pet) => pet.id === id))
-    const left = expected[index]
-    if (left) await get(left.id)
+    const missing = expected[index]
+    if (missing) await get(missing.id)
     const unknown = page.find(({ id }) => !pets.some((pet) => pet.id === id))
     const stranger = `${text} returned ${showPet(unknown)}, which create has never returned`
     steps.check(!unknown, stranger, showIds(expected), showIds(page))
     const isFull = page.length >= expected.length
     const rule = isFull ? 'a page must have the smallest ids that match' : 'a page is full unless no more animals match'
     const from = Math.max(0, index - 2)
-    const sentence = `${text} left out animal ${left?.id}: ${rule}`
-    steps.check(!left, sentence, showIds(expected, from), showIds(page, from))
+    const sentence = `${text} left out animal ${missing?.id}: ${rule}`
+    steps.check(!missing, sentence, showIds(expected, from), showIds(page, from))
     page.forEach((pet, i) => void checkFound(text, pet, expected[i]))
     return page
   }
@@ -198,7 +198,7 @@ export function matches(pet: Pet, status: PetStatus | undefined): boolean {
 export function showIds(pets: readonly Pet[], from = 0): string {
   if (pets.length === 0) return 'no animals'
   const ids = pets.slice(from).map((pet) => show(pet?.id).replace(/n$/, ''))
-  return `${pets.length === 1 ? 'animal' : 'animals'} ${from > 0 ? '…, ' : ''}${few(ids)}`
+  return `${pets.length === 1 ? 'animal' : 'animals'} ${from > 0 ? '…, ' : ''}${listFirst(ids)}`
 }
 
 function showPet(pet: Pet | null | undefined): string {

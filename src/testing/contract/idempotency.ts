@@ -54,6 +54,16 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
   ),
 }
 
+/**
+ * With a clock, a storage takes a time in milliseconds. Without one, it takes the time of its engine, which may be in seconds: then a
+ * key would expire at once, or never.
+ */
+export const idempotencyExamplesWithoutClock: Record<string, Use<CheckedStorage>> = {
+  'createOnce keeps an idempotency key by the time of the engine too': createsOnce(
+    ['order-1', 'order-2', 'order-1', 'order-2'].map((key) => ({ key })),
+  ),
+}
+
 /** Generates calls that often repeat scopes, keys and animals, with waits after which a key has expired. */
 export function createOnceCalls(fc: FastCheck): Arbitrary<Use<CheckedStorage>> {
   const call = fc.record({

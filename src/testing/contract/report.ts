@@ -64,8 +64,8 @@ function stepLines(steps: readonly string[]): string[] {
   }
   if (lines.length === 0) return []
   const shown = lines.length > MOST_STEPS ? lines.slice(1 - MOST_STEPS) : lines
-  const left = lines.slice(0, -shown.length).reduce((sum, { times }) => sum + times, 0)
-  const first = left > 0 ? [`    … ${left} earlier calls`] : []
+  const omitted = lines.slice(0, -shown.length).reduce((sum, { times }) => sum + times, 0)
+  const first = omitted > 0 ? [`    … ${omitted} earlier calls`] : []
   return ['  steps:', ...first, ...shown.map(({ step, times }) => `    ${times > 1 ? `${times} times: ` : ''}${step}`)]
 }
 
@@ -83,7 +83,7 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return showText(value)
   if (value instanceof AbortSignal) return 'AbortSignal.abort()'
   if (value instanceof Date) return `new Date(${value.getTime()})`
-  if (Array.isArray(value)) return `[${few(value.map(show))}]`
+  if (Array.isArray(value)) return `[${listFirst(value.map(show))}]`
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
@@ -103,7 +103,8 @@ export function same(one: unknown, other: unknown): boolean {
   return [...names].every((name) => same(one[name as keyof typeof one], other[name as keyof typeof other]))
 }
 
-export function few(items: readonly string[], most = 8): string {
+/** Lists the first texts, and says how many more there are. */
+export function listFirst(items: readonly string[], most = 8): string {
   const more = items.length > most ? [`… ${items.length - most} more`] : []
   return [...items.slice(0, most), ...more].join(', ')
 }
@@ -117,8 +118,8 @@ export function difference(received: object, expected: object) {
     if (one === undefined) return { name, rule: `without ${name}: expected ${show(other)}` }
     if (other === undefined) return { name, rule: `with ${name} ${show(one)}: leave out members that were not given` }
     const kind = typeof one === typeof other ? '' : ` (a ${typeof one}, not a ${typeof other})`
-    const place = isLong(one) && isLong(other) ? `, which differs after ${equalStart(one, other)} characters` : ''
-    return { name, rule: `with ${name} ${show(one)}${kind}: expected ${show(other)}${place}` }
+    const start = isLong(one) && isLong(other) ? `, which differs after ${equalStart(one, other)} characters` : ''
+    return { name, rule: `with ${name} ${show(one)}${kind}: expected ${show(other)}${start}` }
   }
   return undefined
 }

@@ -33,8 +33,8 @@ export interface Opened<Port> {
 export interface SuiteOptions<Port> {
   /** The name of the port in test titles. */
   readonly name: string
-  /** Opens an empty port, which must read the time from `clock`. */
-  open(clock: Clock): Promise<Opened<Port>>
+  /** Opens an empty port, which must read the time from `clock`. Without a clock, it must read the time as in production. */
+  open(clock?: Clock): Promise<Opened<Port>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
   /** The seed of the random values. To repeat a failed test, pass the seed in its report. @default a new seed for each test */
@@ -110,8 +110,8 @@ export function suiteOf<Port, Checked extends object>(
       }
     })
 
-  async function run(use: Use<Checked>): Promise<void> {
-    const session = await openSession(open)
+  async function run(use: Use<Checked>, openPort = open): Promise<void> {
+    const session = await openSession(openPort)
     try {
       await use(await check(session))
     } catch (error) {
@@ -121,10 +121,12 @@ export function suiteOf<Port, Checked extends object>(
     await session.close()
   }
 
-  function examples(uses: Readonly<Record<string, Use<Checked>>>): void {
+  function examples(uses: Readonly<Record<string, Use<Checked>>>, openPort = open): void {
     for (const [title, use] of Object.entries(uses))
       addTest(title, () =>
-        run(use).catch((error) => throwReport(error, `this test alone, "${title}". It has no random values.`)),
+        run(use, openPort).catch((error) =>
+          throwReport(error, `this test alone, "${title}". It has no random values.`),
+        ),
       )
   }
 
@@ -157,7 +159,10 @@ export function suiteOf<Port, Checked extends object>(
       for (const use of uses) await use(checked)
     })
   }
-  return { examples, property, sequences }
+  /** Adds tests of a port that reads the time as in production. */
+  const examplesWithoutClock = (uses: Readonly<Record<string, Use<Checked>>>) => examples(uses, () => open())
+
+  return { examples, examplesWithoutClock, property, sequences }
 }
 
 export function usesWith<Checked, Value>(

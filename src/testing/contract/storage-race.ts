@@ -34,6 +34,21 @@ export async function runRace(checked: CheckedStorage, { writers, limit, status 
   await Promise.all(reading)
 }
 
+const BURSTS = 8
+const BURST_SIZE = 20
+
+/**
+ * Adds many animals at once, and reads meanwhile. With `AUTO_INCREMENT`, ids are given before the commit, and long names make some
+ * commits later than those of greater ids.
+ */
+export async function runBursts(checked: CheckedStorage): Promise<void> {
+  const long = { ...SOLD, name: 'x'.repeat(16_000) }
+  for (let burst = 0; burst < BURSTS; burst++) {
+    const writers = Array.from({ length: BURST_SIZE }, (_, i) => [i % 2 === 0 ? long : REX])
+    await runRace(checked, { writers, limit: 1_000, status: 'sold' })
+  }
+}
+
 /** Adds animals. Checks that each can be read as soon as `create` has returned. */
 async function addInTurn({ create, get, list }: CheckedStorage, pets: readonly NewPet[]): Promise<void> {
   for (const pet of pets) {
@@ -58,14 +73,14 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
   }
   const all = pets.filter((pet) => matches(pet, query.status))
   const seen = pages.flatMap(({ page }) => page)
-  const left = all.find(({ id }) => seen.every((pet) => pet.id !== id))
-  if (left) {
-    await get(left.id)
-    const early = pages.find(({ page }) => page.some(({ id }) => id > left.id))
-    const other = early?.page.find(({ id }) => id > left.id)?.id
+  const missing = all.find(({ id }) => seen.every((pet) => pet.id !== id))
+  if (missing) {
+    await get(missing.id)
+    const early = pages.find(({ page }) => page.some(({ id }) => id > missing.id))
+    const other = early?.page.find(({ id }) => id > missing.id)?.id
     const sentence = early
-      ? `list showed animal ${other} before animal ${left.id}: ids must become visible in ascending order, or readers skip some`
-      : `the pages of list left out animal ${left.id}, which create had returned`
+      ? `list showed animal ${other} before animal ${missing.id}: ids must become visible in ascending order, or readers skip some`
+      : `the pages of list left out animal ${missing.id}, which create had returned`
     steps.check(
       false,
       sentence,
@@ -74,8 +89,8 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
       early && [
         'create(…) and create(…) at once',
         early.text,
-        `create(…) → animal ${left.id}`,
-        `later pages begin after animal ${other}, so animal ${left.id} is never listed`,
+        `create(…) → animal ${missing.id}`,
+        `later pages begin after animal ${other}, so animal ${missing.id} is never listed`,
       ],
     )
   }

@@ -3,10 +3,10 @@ import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type NewPet, type Pet, petSta
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
 import { type CheckedStorage, checkedStorage, showIds } from './checked-storage.ts'
-import { createOnceCalls, idempotencyExamples } from './idempotency.ts'
+import { createOnceCalls, idempotencyExamples, idempotencyExamplesWithoutClock } from './idempotency.ts'
 import { show } from './report.ts'
 import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
-import { races, runRace, smallRace } from './storage-race.ts'
+import { races, runBursts, runRace, smallRace } from './storage-race.ts'
 
 /** The options of {@link storageContract}. */
 export type StorageContractOptions = SequenceOptions<PetStorage>
@@ -31,8 +31,14 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
   const { name, runs = 30, commands } = options
   runner.describe(`storage: ${name}`, () => {
-    const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
+    const { examples, examplesWithoutClock, property, sequences } = suiteOf(
+      runner,
+      'storageContract',
+      options,
+      checkedStorage,
+    )
     examples(EXAMPLES)
+    examplesWithoutClock(idempotencyExamplesWithoutClock)
     sequences('gives the same results as a plain list', calls, commands)
     property('createOnce gives the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
     // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is repeated.
@@ -118,10 +124,11 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
     await list({ limit: 9, status: 'sold' })
   },
   'keeps working after a client has disconnected': leaveEarly,
+  'a reader skips no animal while many are added at once': runBursts,
 }
 
 /** Generates functions that choose an id during the test, because only then the ids in the storage are known. */
-function places(fc: FastCheck): Arbitrary<(pets: readonly Pet[]) => bigint> {
+function idChoices(fc: FastCheck): Arbitrary<(pets: readonly Pet[]) => bigint> {
   const among = fc.tuple(fc.nat(), fc.nat({ max: 5 })).map(([index, choice]) => (pets: readonly Pet[]) => {
     const id = pets[index % Math.max(1, pets.length)]?.id ?? 0n
     // A storage might confuse these ids.
@@ -140,8 +147,8 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
     fc.integer({ min: 1, max: 4 }),
     fc.constantFrom(MAX_LIMIT, MAX_LIMIT + 1),
   )
-  const place = places(fc)
-  const query = fc.record({ limit, status, after: fc.option(place, { nil: undefined }) })
+  const idChoice = idChoices(fc)
+  const query = fc.record({ limit, status, after: fc.option(idChoice, { nil: undefined }) })
   const walk = fc.record({ limit: fc.integer({ min: 1, max: 5 }), status })
   const several = fc.array(pets, { minLength: 2, maxLength: 12 })
   return [
@@ -151,19 +158,19 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
     usesWith(walk, async ({ list, pets }, query) => {
       for (let i = 0; i <= pets.length; i += query.limit) await list({ ...query, after: pets[i - 1]?.id })
     }),
-    usesWith(place, ({ get, pets }, choose) => get(choose(pets))),
+    usesWith(idChoice, ({ get, pets }, choose) => get(choose(pets))),
   ]
 }
 
 /** Makes calls with an aborted signal. These calls may fail, but later calls must work. */
 async function leaveEarly({ port, steps, pets, create, read, checkFound }: CheckedStorage): Promise<void> {
   const { id } = await create({ name: 'kept', categoryId: 1n })
-  const left = { signal: AbortSignal.abort() }
+  const aborted = { signal: AbortSignal.abort() }
   const attempt = (text: string, call: () => unknown) =>
     steps.call(`${text} with an aborted signal`, async () => call(), '', show).catch(() => undefined)
-  await attempt('list', () => port().list({ limit: 1 }, left))
-  await attempt('get', () => port().get(id, left))
-  await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, left))
+  await attempt('list', () => port().list({ limit: 1 }, aborted))
+  await attempt('get', () => port().get(id, aborted))
+  await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, aborted))
   await create({ name: 'next', categoryId: 3n })
   const found = await read({ limit: 9 })
   checkFound('list({ limit: 9 })[0]', found[0], pets[0])
