@@ -12,6 +12,8 @@ describe('d1', () => {
   test.each([
     'D1_ERROR: Network connection lost.',
     'Network connection lost.',
+    'D1_ERROR: internal error; reference = 0a1b2c3d4e5f',
+    'internal error; reference = 0a1b2c3d4e5f',
     'D1_ERROR: D1 DB reset because its code was updated.',
     'D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.',
     'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',

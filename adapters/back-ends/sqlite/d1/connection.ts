@@ -39,10 +39,11 @@ function rethrow(error: unknown): never {
 
 /**
  * Messages of a database that cannot be reached or cannot work now. D1 lists its messages at
- * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, `D1_ERROR` may be missing. The last two
+ * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, or after an internal error, `D1_ERROR` may be missing. The last two
  * alternatives are codes of the libSQL client.
  */
-const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
+const UNAVAILABLE =
+  /^D1_ERROR: |\bNetwork connection lost\b|^internal error; reference = |^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
 /** If the message contains a result code of SQLite, such as SQLITE_BUSY, that code decides; otherwise `UNAVAILABLE` decides. */
 function isUnavailable(error: unknown): boolean {
