@@ -1,6 +1,6 @@
-import { countRequest, type QuotaState } from '../../../src/back-end.ts'
+import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
+import { bucketOf, countLast, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { PostgresContext } from './connection.ts'
@@ -59,7 +59,47 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
       const subject = typeof name === 'string' ? name : await name
       return countOne({ ...request, subject }, context)
     },
+    async peek(request) {
+      const subject = await subjectName(request.subject)
+      const time = clock?.now() ?? null
+      const [row] = request.anonymous
+        ? await query<CounterRow>(statements.peekAnonymous, [subject, time, bucketOf(subject)])
+        : await query<CounterRow>(statements.peekCustomer, [subject, time])
+      return peekCount(stateIn(row), { ...request, now: Number(row?.now) })
+    },
+    async reset({ subject: given, anonymous }) {
+      const subject = await subjectName(given)
+      if (anonymous) await query(statements.resetAnonymous, [subject, bucketOf(subject)])
+      else await query(statements.resetCustomer, [subject])
+    },
   }
+}
+
+/** A counter and the time. All other columns are null if the subject has no counter. Drivers return 64-bit integers as texts. */
+type CounterRow = Readonly<Record<string, string | number | null>>
+
+/** Returns the state after the last requests of a counter. */
+function stateIn(row: CounterRow | undefined): QuotaState {
+  if (row?.requests == null) return newQuotaState()
+  const numberOf = (column: string) => Number(row[column])
+  const numberOrNull = (column: string) => (row[column] == null ? null : Number(row[column]))
+  const state: QuotaState = {
+    usedInMinute: numberOf('used_in_minute'),
+    minuteEndsAt: numberOf('minute_ends_at'),
+    usedInDay: numberOf('used_in_day'),
+    dayEndsAt: numberOf('day_ends_at'),
+    refusedInMinute: numberOf('refused_in_minute'),
+    bannedUntil: numberOf('banned_until'),
+  }
+  countLast(state, {
+    requests: numberOf('requests'),
+    countedAt: numberOf('counted_at'),
+    perMinute: numberOf('per_minute'),
+    perDay: numberOf('per_day'),
+    afterRefusals: numberOrNull('after_refusals'),
+    banLength: numberOrNull('ban_length'),
+  })
+  return state
 }
 
 /** Groups are sorted by subject, because statements that lock rows in the same order cannot deadlock. */

@@ -59,10 +59,19 @@ export function keyStatements(schema: string) {
 
 export function countStatements(schema: string) {
   const count = (spend: string) => `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s`
+  /** Returns one row also for a subject without a counter, because the row has the time. */
+  const peek = (table: string, key: string) =>
+    `SELECT c.*, now.t AS now FROM (SELECT ${timeOr('$2::float8')} AS t) AS now LEFT JOIN ${schema}.${table} AS c ON ${key}`
+  const reset = (table: string, key: string) => `DELETE FROM ${schema}.${table} AS c WHERE ${key}`
+  const ofCustomer = 'c.subject = $1::text'
   const pruneCounters = (table: string) => prune(`${schema}.${table}`, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at')
   return {
     countCustomers: count('spend'),
     countAnonymous: count('spend_anonymous'),
+    peekCustomer: peek('quota', ofCustomer),
+    peekAnonymous: peek('anonymous', `${ofCustomer} AND c.bucket = $3::int`),
+    resetCustomer: reset('quota', ofCustomer),
+    resetAnonymous: reset('anonymous', `${ofCustomer} AND c.bucket = $2::int`),
     prune: [pruneCounters('quota'), pruneCounters('anonymous')],
   }
 }

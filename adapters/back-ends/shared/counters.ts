@@ -1,3 +1,4 @@
+import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaRequest } from '../../../src/index.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 
@@ -19,6 +20,25 @@ export function bucketOf(subject: string): number {
 export function rulesOf({ limits, ban }: QuotaRequest): (number | null)[] {
   const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
   return [limits.perMinute, limits.perDay, ...rule]
+}
+
+/** The last requests of a subject, as a counter of PostgreSQL or D1 keeps them. All of them had the same time and limits. */
+export interface LastRequests {
+  readonly requests: number
+  readonly countedAt: number
+  readonly perMinute: number
+  readonly perDay: number
+  /** `null` for no bans. */
+  readonly afterRefusals: number | null
+  /** In milliseconds. */
+  readonly banLength: number | null
+}
+
+/** Counts the last requests of a subject in `state`, which is the state before them. */
+export function countLast(state: QuotaState, last: LastRequests): void {
+  const { perMinute, perDay, afterRefusals, banLength, countedAt } = last
+  const ban = afterRefusals === null ? (false as const) : { afterRefusals, seconds: (banLength ?? 0) / 1_000 }
+  for (let i = 0; i < last.requests; i++) countRequest(state, { limits: { perMinute, perDay }, ban, now: countedAt })
 }
 
 const PLAIN_LENGTH = 200

@@ -1,15 +1,15 @@
-import { countRequest, type QuotaState } from '../../../../src/back-end.ts'
+import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../../src/back-end.ts'
 import type { Clock, QuotaStore } from '../../../../src/index.ts'
-import { bucketOf, rulesOf, subjectName } from '../../shared/counters.ts'
+import { bucketOf, countLast, type LastRequests, rulesOf, subjectName } from '../../shared/counters.ts'
 import { PRUNE_EVERY } from '../statements.ts'
 import type { Command, Engine } from './connection.ts'
 import { spendStatements } from './statements.ts'
 
-/** The state before a request, and the time of this request. */
-type Stored = QuotaState & { readonly countedAt: number }
+/** The state before the last request, and this request. */
+type Stored = QuotaState & LastRequests
 
-export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaStore {
-  const { spend, moveEnd, makeRoom, prune } = spendStatements
+export function d1Quota({ run, transact }: Engine, clock: Clock | undefined): QuotaStore {
+  const { spend, peek, reset, moveEnd, makeRoom, prune } = spendStatements
   let requests = 0
 
   return {
@@ -28,6 +28,19 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
       const [{ state }] = (await transact(commands)).flat() as [{ readonly state: string }]
       const stored: Stored = JSON.parse(state)
       return countRequest(stored, { ...request, now: stored.countedAt })
+    },
+    async peek(request) {
+      const subject = await subjectName(request.subject)
+      const [row] = (await run(peek, subject, clock?.now() ?? null)) as [
+        { readonly state: string | null; readonly now: number },
+      ]
+      if (row.state === null) return peekCount(newQuotaState(), { ...request, now: row.now })
+      const stored: Stored = JSON.parse(row.state)
+      countLast(stored, stored)
+      return peekCount(stored, { ...request, now: row.now })
+    },
+    async reset(counter) {
+      await run(reset, await subjectName(counter.subject))
     },
   }
 }

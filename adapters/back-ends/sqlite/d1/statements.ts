@@ -31,6 +31,8 @@ RETURNING state`
 
 export const spendStatements = {
   spend,
+  peek: `SELECT (SELECT state FROM petstore_quota WHERE subject = ?1) AS state, CAST(coalesce(?2, ${ENGINE_TIME}) AS INTEGER) AS now`,
+  reset: 'DELETE FROM petstore_quota WHERE subject = ?1',
   // `prune` takes the time, or null for D1's time.
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
