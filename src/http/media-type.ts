@@ -25,7 +25,8 @@ const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(
  */
 function isJsonInUtf8(contentType: string): boolean {
   if (contentType.length > MAX_LENGTH) return false
-  const text = contentType.trim()
+  // Not `trim`, which also removes a no-break space and a byte order mark.
+  const text = contentType.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
   if (text.slice(0, JSON_TYPE.length).toLowerCase() !== JSON_TYPE) return false
   const rest = text.slice(JSON_TYPE.length)
   const parameters = [...rest.matchAll(PARAMETER)]

@@ -26,6 +26,8 @@ test.each([
 test.each([
   '',
   'text/plain',
+  '\ufeffapplication/json',
+  'application/json\u00a0',
   'application/jsonx',
   'application/json-patch+json',
   'application/vnd.api+json',
