@@ -11,7 +11,7 @@ import {
 import { innermostMessage } from '../../src/support/describe-value.ts'
 import { type BackEndFlags, type PlaceFlags, type PlanLimitsByName, withCounts, withPlace } from './back-end.ts'
 import { knownPlans } from './flags.ts'
-import { plainWord, print, printable, readableJson } from './output.ts'
+import { jsonWithTokens, plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
 /** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */
@@ -33,7 +33,7 @@ export async function runIssue(flags: KeyFlags<never> & { readonly plan: string 
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
-      await print(json ? JSON.stringify({ token, key }, null, 2) : token)
+      await print(json ? jsonWithTokens({ token, key }) : token)
     } catch (error) {
       await keyStore.revoke(key.id)
       return error
@@ -78,7 +78,7 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
   const key = await changeKey(id, place, (keyStore) => keyStore.update(id, changes))
-  await print(json ? JSON.stringify(key, null, 2) : table([key]))
+  await print(json ? readableJson(key, [], 2) : table([key]))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
   if (account !== undefined)
     console.error(
@@ -98,7 +98,7 @@ interface CountFlags extends BackEndFlags {
 /** Prints what a key has used of its limits. The call is not counted. */
 export async function runUsage(id: string, { json, ...flags }: CountFlags & { readonly json?: true }): Promise<void> {
   const usage = await withKey(id, flags, (key, petStore) => petStore.usage(key))
-  await print(json ? JSON.stringify(usage, null, 2) : usageText(usage))
+  await print(json ? readableJson(usage, [], 2) : usageText(usage))
 }
 
 /** Ends the ban of a key, and lets its counts begin at zero. */

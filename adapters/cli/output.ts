@@ -35,7 +35,16 @@ const MAX_TEXT = 20_000
 export function readableJson(value: object, secrets?: readonly string[], indent?: number): string {
   const mask = (_name: string, inner: unknown) =>
     typeof inner === 'string' ? withoutSecrets(inner, MAX_TEXT, secrets) : inner
-  return JSON.stringify(value, mask, indent).split('\n').map(escapeHidden).join('\n')
+  return escapeLines(JSON.stringify(value, mask, indent))
+}
+
+/** Returns a value as JSON with invisible characters escaped, but with its tokens: for `petstore keys issue`. */
+export function jsonWithTokens(value: object): string {
+  return escapeLines(JSON.stringify(value, null, 2))
+}
+
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeHidden).join('\n')
 }
 
 /** Hides any text that is not a plain word, because it may be a secret in the wrong place. */

@@ -6,16 +6,16 @@ import { Counter, Histogram, register } from 'prom-client'
 
 const durations = new Histogram({
   name: 'petstore_request_duration_seconds',
-  help: 'Duration of requests to the pet store, by operation, status and error code.',
-  labelNames: ['operation', 'status', 'code'],
+  help: 'Duration of requests to the pet store, by operation, plan, status and error code.',
+  labelNames: ['operation', 'plan', 'status', 'code'],
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the back ends of the pet store.' })
 
 const backEnd = memory()
 const petStore = createPetStore({
   ...backEnd,
-  onResponse: ({ operation = 'none', status, code = 'none', durationMs }) =>
-    durations.observe({ operation, status, code }, durationMs / 1_000),
+  onResponse: ({ operation = 'none', plan = 'none', status, code = 'none', durationMs }) =>
+    durations.observe({ operation, plan, status, code }, durationMs / 1_000),
   onError(error, { method, target, keyId }) {
     if (error?.code !== 'untrusted_forwarded_for') faults.inc() // a notice about a setting, not a fault
     console.error(method, target, keyId, error)

@@ -271,6 +271,18 @@ describe('petstore keys', () => {
     })
   })
 
+  test('petstore keys issue --json and update --json escape invisible characters', async () => {
+    const label = 'a\u009b2J\u202eb'
+    const issued = (await runCommand(['keys', 'issue', '--data', data, '--plan', 'free', '--json', '--label', label]))
+      .stdout
+    const { token, key } = JSON.parse(issued)
+    expect(token).toMatch(/^pet_\w{49}$/)
+    const updated = (await runCommand(['keys', 'update', key.id, '--data', data, '--json', '--label', `${label}c`]))
+      .stdout
+    for (const text of [issued, updated]) expect(text).not.toMatch(/[\u009b\u202e]/)
+    expect([key.label, JSON.parse(updated).label]).toEqual([label, `${label}c`])
+  })
+
   test('the flags of petstore keys update set and remove members of a key', async () => {
     const token = await issueKey('--plan', 'free', '--account', 'acme')
     const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])

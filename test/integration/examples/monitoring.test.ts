@@ -48,9 +48,11 @@ test('the Prometheus example counts requests by operation and status', async () 
   const [, metrics = ''] = await line(/^curl (http.*\/metrics)$/m)
   await sendRequests(await line(API))
   const text = await (await fetch(metrics)).text()
-  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="200",code="none"} 1')
   expect(text).toContain(
-    'petstore_request_duration_seconds_count{operation="listPets",status="401",code="missing_api_key"} 1',
+    'petstore_request_duration_seconds_count{operation="listPets",plan="free",status="200",code="none"} 1',
+  )
+  expect(text).toContain(
+    'petstore_request_duration_seconds_count{operation="listPets",plan="none",status="401",code="missing_api_key"} 1',
   )
   expect(text).toContain('petstore_faults_total 0')
 })
