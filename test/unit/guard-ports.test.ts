@@ -240,7 +240,7 @@ describe('a back end that returns an invalid value', () => {
       const wrong = { ...count, bannedUntil: 0, [name]: '60000' }
       const { send } = await broken({ spend: () => wrong as never }, { onError: (error) => reported.push(error) })
       expect((await send('/v1/pets')).status).toBe(500)
-      const message = 'quota store: expected a QuotaCount from spend, got an object'
+      const message = 'quota store: expected a QuotaCount from spend and peek, got an object'
       expect(reported).toEqual([expect.objectContaining({ message })])
     },
   )
@@ -488,13 +488,14 @@ test.each([
 describe('observers', () => {
   test('onResponse is called for every response and gets no credentials', async () => {
     const reported: ResponseReport[] = []
-    const { send, add, key, token } = await startApi({ onResponse: (report) => reported.push(report) })
+    const { send, add, key, token, clock } = await startApi({ onResponse: (report) => reported.push(report) })
+    const rateLimitOf = (remaining: number) => ({ limit: 60, remaining, resetsAt: clock.now() + 60_000 })
     await add('{"name":"Rex","categoryId":1}')
     await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
     await send('https://any.example/v1/none', { token: null })
     const known = { keyId: key.id, plan: 'free', replayed: false, durationMs: 0 }
     expect(reported).toEqual([
-      { ...known, method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet' },
+      { ...known, method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', rateLimit: rateLimitOf(59) },
       {
         ...known,
         method: 'GET',
@@ -502,6 +503,7 @@ describe('observers', () => {
         status: 200,
         operation: 'getPet',
         clientAddress: '192.0.2.1',
+        rateLimit: rateLimitOf(58),
       },
       {
         method: 'GET',
@@ -510,6 +512,7 @@ describe('observers', () => {
         code: 'missing_api_key',
         replayed: false,
         durationMs: 0,
+        rateLimit: rateLimitOf(60),
       },
     ])
     expect(JSON.stringify(reported)).not.toContain(token)
@@ -690,7 +693,7 @@ test('the error about an invalid result of spend names the quota store', async (
   const reported: unknown[] = []
   const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => reported.push(error) })
   await send('/v1/pets')
-  const message = 'quota store: expected a QuotaCount from spend, got an object'
+  const message = 'quota store: expected a QuotaCount from spend and peek, got an object'
   expect(reported).toEqual([expect.objectContaining({ message })])
 })
 
