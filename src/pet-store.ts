@@ -29,6 +29,7 @@ import {
   addRateLimitHeaders,
   allowanceOf,
   limitsOf,
+  missingLimits,
   quotaRequestOf,
   tooManyRequests,
 } from './quota/rate-limit.ts'
@@ -82,6 +83,8 @@ interface RequestContext {
   /** The subject whose requests are counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
   subject: string
   allowance: Allowance | undefined
+  /** Why the request gets 500 after it is counted. */
+  problem?: Error | undefined
 }
 
 /** Carries out an operation for a request that is authenticated and counted. */
@@ -221,7 +224,10 @@ export function createPetStore(
     const { key } = caller
     const now = clock.now()
     context.key = key
-    context.limits = limitsOf(key, quotaRules)
+    const limits = limitsOf(key, quotaRules)
+    // Without limits, each request gets 500. It is counted all the same, so that the customer cannot fill the operator's log.
+    context.limits = limits ?? quotaRules.anonymous
+    context.problem = key && !limits ? missingLimits(key) : undefined
     const address = key ? undefined : readClientAddress(context)
     const quotaRequest = quotaRequestOf(key, address, context.limits, quotaRules, now)
     if (!quotaRequest) return admit(caller, context, untouchedCount(now))
@@ -233,6 +239,7 @@ export function createPetStore(
   function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<OwnResponse> {
     context.allowance = allowanceOf(count, context.limits)
     if (context.allowance.refusal) return tooManyRequests(context.allowance.refusal)
+    if (context.problem) throw context.problem
     return caller.key ? dispatch(context) : unauthorized(caller)
   }
 

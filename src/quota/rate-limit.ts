@@ -22,14 +22,16 @@ export interface Allowance extends RateLimit {
   readonly refusal?: Refusal
 }
 
-/** Returns the limits of a key, or of anonymous clients. @throws {Error} if neither the key nor its plan has valid limits */
-export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits {
+/** Returns the limits of a key, or of anonymous clients; `undefined` if neither the key nor its plan has valid limits. */
+export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits | undefined {
   if (key === undefined) return anonymous
   const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
   if (key.limits == null && ofPlan) return ofPlan
-  const limits = limitsSchema.safeParse(key.limits)
-  if (limits.success) return limits.data
-  throw new Error(
+  return limitsSchema.safeParse(key.limits).data
+}
+
+export function missingLimits(key: ApiKey): Error {
+  return new Error(
     `key ${key.id}: expected limits ${LIMITS}, on the key or on its plan "${key.plan}" in the option plans of createPetStore (--plan-limits of petstore serve)`,
   )
 }

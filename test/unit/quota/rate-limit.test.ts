@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type ApiKey, type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
 import type { QuotaRequest } from '../../../src/ports.ts'
 import { untouchedCount } from '../../../src/quota/counting-rule.ts'
@@ -455,4 +455,21 @@ test('the quota store in memory bans no key if `ban` is false', async () => {
   const { quota } = memory()
   for (const granted of [true, false, false])
     expect(await quota.spend(request)).toMatchObject({ granted, bannedUntil: 0 })
+})
+
+test('counts the requests of a key without limits, and refuses them at the anonymous limit', async () => {
+  const onError = vi.fn()
+  const petStore = createPetStore({
+    keyStore: { find: () => ({ id: 'a', plan: 'gold' }) },
+    anonymous: { perMinute: 2, perDay: 9 },
+    onError,
+  })
+  const statuses = []
+  for (let i = 0; i < 3; i++) {
+    const headers = { authorization: 'Bearer a' }
+    statuses.push((await petStore.fetch(new Request('http://localhost/v1/pets', { headers }))).status)
+  }
+  expect(statuses).toEqual([500, 500, 429])
+  expect(onError).toHaveBeenCalledTimes(2)
+  expect(String(onError.mock.calls[0]?.[0])).toContain('on its plan "gold"')
 })
