@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { Clock, QuotaCount, QuotaStore } from '../ports.ts'
-import { customerRequestOf, limitsOf, type QuotaRules, subjectOf } from './rate-limit.ts'
+import { customerRequestOf, limitsOf, missingLimits, type QuotaRules, subjectOf } from './rate-limit.ts'
 
 /** One of the two windows in which requests are counted. */
 export interface UsageWindow {
@@ -48,6 +48,7 @@ export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Cloc
   return {
     async usage(key) {
       const limits = limitsOf(key, rules)
+      if (!limits) throw missingLimits(key)
       const count = await quota.peek?.(customerRequestOf(key, limits, rules, clock.now()))
       if (count === undefined) throw notSupported('peek')
       return usageOf(key, count, limits)

@@ -32,6 +32,7 @@ export function trackConnections(
     const { socket } = outgoing.req
     // Node calls this function after the last response of a connection.
     socket.destroySoon = () => {
+      if (socket.destroyed) return
       ending.add(socket)
       endInStages(socket)
     }
