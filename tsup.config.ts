@@ -73,6 +73,7 @@ export default defineConfig((options): Options[] => [
       openapi: 'src/openapi/index.ts',
       postgres: 'adapters/back-ends/postgres/index.ts',
       redis: 'adapters/back-ends/redis/index.ts',
+      schemas: 'src/schemas/index.ts',
       sqlite: 'adapters/back-ends/sqlite/index.ts',
     },
     format: ['esm', 'cjs'],

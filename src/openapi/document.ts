@@ -1,12 +1,11 @@
-import { MAX_LIMIT, type NewPet, type Pet, type PlanLimits, petStatuses } from '../model.ts'
+import { MAX_LIMIT, type PlanLimits } from '../model.ts'
 import { type PetStoreOptions, resolveOptions, storeShape } from '../options.ts'
 import { optionsOf, parseOptions } from '../schemas/options.ts'
-import { NAME } from '../schemas/pet.ts'
+import { componentSchemas } from './component-schemas.ts'
 import { describeApi } from './description.ts'
 import { errorExamples } from './error-responses.ts'
 import { headerComponents } from './headers.ts'
 import { documentPaths } from './paths.ts'
-import { int64, ref } from './references.ts'
 
 /** The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the public URL. */
 export interface OpenApiOptions
@@ -69,15 +68,6 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const { quotaRules, bodyLimit, maxNameLength, defaultStatus } = resolved
   const api = resolved.linkBase({ path: resolved.basePath, route: '', query: '' })
 
-  const name = { description: 'The name. At least one character is not white space.', examples: ['Rex'] }
-  const categoryId = {
-    ...int64,
-    description: 'The identifier of the category to which the animal belongs.',
-    examples: [1],
-  }
-  // No description beside `$ref`: some generators do not support it.
-  const status = ref('PetStatus')
-
   return {
     openapi: '3.1.0',
     info: {
@@ -92,46 +82,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     tags: [{ name: 'pets', description: 'The animals of the store' }],
     paths: documentPaths(bodyLimit),
     components: {
-      // The schemas have the names of the interface specification, but its `NewPet` is `PetToAdd` here: generators for Go give
-      // the name `NewPet` to the constructor of `Pet`.
-      schemas: {
-        Pets: { description: 'A page of animals, by ascending id.', type: 'array', items: ref('Pet') },
-        Pet: {
-          description: 'An animal of the catalogue.',
-          type: 'object',
-          required: ['id', 'name', 'categoryId'],
-          properties: {
-            id: { ...int64, description: 'The unique identifier, which the service assigns.', examples: [7] },
-            name: { type: 'string', ...name },
-            categoryId,
-            status,
-          } satisfies Record<keyof Pet, object>,
-        },
-        PetToAdd: {
-          description: 'An animal to add. Other members are ignored.',
-          type: 'object',
-          required: ['name', 'categoryId'],
-          properties: {
-            name: { type: 'string', maxLength: maxNameLength, pattern: NAME.source, ...name },
-            categoryId,
-            status: defaultStatus === null ? status : { default: defaultStatus, ...status },
-          } satisfies Record<keyof NewPet, object>,
-        },
-        PetStatus: { description: 'The availability of an animal.', type: 'string', enum: [...petStatuses] },
-        Error: {
-          description: 'An error. All error responses have this form.',
-          type: 'object',
-          required: ['code', 'message', 'status'],
-          properties: {
-            code: {
-              type: 'string',
-              description: 'What went wrong, for programs. Expect codes that this document does not list.',
-            },
-            message: { type: 'string', description: 'What went wrong, for people.' },
-            status: { type: 'integer', description: 'The HTTP status of the response.' },
-          },
-        },
-      },
+      schemas: componentSchemas({ maxNameLength, defaultStatus }),
       headers: headerComponents(api),
       examples: errorExamples({
         invalid_parameter: `The query is not valid: limit: expected a whole number from 1 to ${MAX_LIMIT}, got the string "500".`,

@@ -1,8 +1,9 @@
 import { dateText } from '../http/deprecation.ts'
-import { MAX_LIMIT, type Pet } from '../model.ts'
+import type { Pet } from '../model.ts'
 import { type OperationName, operationNames, operations } from '../operations.ts'
 import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
-import { DEFAULT_LIMIT } from '../schemas/query.ts'
+import { toJsonSchema } from '../schemas/json-schema.ts'
+import { pageParameters } from '../schemas/query.ts'
 import { grouped } from './description.ts'
 import { errorResponses } from './error-responses.ts'
 import { headerRefs } from './headers.ts'
@@ -65,7 +66,7 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
         {
           name: 'limit',
           description: 'The largest number of animals to return.',
-          schema: { default: DEFAULT_LIMIT, type: 'integer', minimum: 1, maximum: MAX_LIMIT },
+          schema: toJsonSchema(pageParameters.limit, 'output'),
         },
         {
           name: 'status',

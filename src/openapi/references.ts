@@ -1,3 +1,6 @@
+import { int64 as int64Schema } from '../schemas/int64.ts'
+import { toJsonSchema } from '../schemas/json-schema.ts'
+
 export function ref(schema: string) {
   return { $ref: `#/components/schemas/${schema}` }
 }
@@ -7,4 +10,4 @@ export function json(schema: string, examples: object) {
   return { content: { 'application/json': { schema: ref(schema), examples } } }
 }
 
-export const int64 = { type: 'integer', format: 'int64' }
+export const int64 = toJsonSchema(int64Schema())

@@ -21,14 +21,16 @@ function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }
 
-/** The options of a new key. */
-export const issueOptions = optionsOf<IssueOptions>({
+/** The members of a new key that have the same form in programs and in JSON. */
+export const keyShape = {
   plan,
   account: z.optional(account),
   limits: z.optional(limits),
   label: z.optional(label),
-  expiresAt: z.optional(expiresAt),
-})
+}
+
+/** The options of a new key. */
+export const issueOptions = optionsOf<IssueOptions>({ ...keyShape, expiresAt: z.optional(expiresAt) })
 
 /** Returns a schema that also accepts `null`, which removes the member from the key. */
 function removable<T>(schema: z.ZodMiniType<T>, expected: string) {

@@ -21,7 +21,13 @@ export function optionsOf<T extends object>(
   shape: Shape<T>,
   { expected = 'a plain object', others = {} }: ObjectRules = {},
 ): z.ZodMiniType<T> {
-  const plain = z.custom<object>(isPlainObject, expecting(expected))
+  const { error } = expecting(expected)
+  // A transform and not a check, because `z.toJSONSchema` then describes the members that follow.
+  const plain = z.transform((value: unknown, { issues }) => {
+    if (isPlainObject(value)) return value
+    issues.push({ code: 'custom', input: value, message: error({ input: value }) })
+    return z.NEVER
+  })
   const members = z.catchall(z.object({ ...others, ...shape }), unknownMember(Object.keys(shape)))
   const schema: z.ZodMiniType = z.readonly(z.pipe(plain, members))
   // The compiler cannot compute the members of a generic shape. `Shape<T>` has checked each of them.

@@ -30,6 +30,7 @@ export function petStatus(expectingText = expecting) {
   return z.enum(petStatuses, expectingText(`one of ${petStatuses.join(', ')}`))
 }
 
+/** The rules of an animal to add that a store may change. */
 export interface NewPetRules {
   /** The longest name, in characters (Unicode code points). @default 1000 */
   readonly maxNameLength?: number | undefined

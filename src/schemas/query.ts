@@ -16,17 +16,18 @@ function expectingParameter(expected: string) {
   )
 }
 
-const limitError = expectingParameter(`a whole number from 1 to ${MAX_LIMIT}`)
-/** A number of animals. It has at most 15 digits, so that it is exact. */
-export const limit = z.int(limitError).check(z.minimum(1, limitError), z.maximum(MAX_LIMIT, limitError))
-const limitText = z.pipe(
-  textFor((text) => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined), limitError),
-  limit,
-)
+/** Returns the schema of a parameter with a number of items from 1 to `maximum`. At most 15 digits are exact. */
+export function countParameter(maximum: number) {
+  const expected = expectingParameter(`a whole number from 1 to ${maximum}`)
+  return z.pipe(
+    textFor((text) => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined), expected),
+    z.int(expected).check(z.minimum(1, expected), z.maximum(maximum, expected)),
+  )
+}
 
 /** The parameters of a list, by their names in the URL. */
 export const pageParameters = {
-  limit: z._default(limitText, DEFAULT_LIMIT),
+  limit: z._default(countParameter(MAX_LIMIT), DEFAULT_LIMIT),
   status: z.optional(petStatus(expectingParameter)),
   cursor: z.optional(textFor(decodeCursor, expectingParameter('a cursor from an earlier page'))),
 }

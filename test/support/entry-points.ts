@@ -12,6 +12,7 @@ export const entryPoints: Readonly<Record<string, string>> = {
   'petstore-kit/fetch': 'adapters/hosts/fetch.ts',
   'petstore-kit/bun': 'adapters/hosts/bun.ts',
   'petstore-kit/deno': 'adapters/hosts/deno.ts',
+  'petstore-kit/schemas': 'src/schemas/index.ts',
   'petstore-kit/sqlite': 'adapters/back-ends/sqlite/index.ts',
   'petstore-kit/postgres': 'adapters/back-ends/postgres/index.ts',
   'petstore-kit/d1': 'adapters/back-ends/sqlite/d1/index.ts',

@@ -9,7 +9,7 @@ import { type PathParameters, routerPath } from '../../../src/http/routes.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { readJson } from '../../../src/pets/json/read.ts'
-import { shorten } from '../../../src/support/describe-value.ts'
+import { problemText } from '../../../src/schemas/expected.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
@@ -99,17 +99,9 @@ async function carryOut(
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }
 }
 
-const MAX_RECEIVED = 200
-
-/** Returns the parsed input, or throws an error with the first wrong member, the expected value and the received value. */
+/** Returns the parsed input, or throws an error with each wrong member, what was expected and what was received. */
 function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
-  const { success, data, error } = schema.safeParse(input)
-  if (success) return data
-  const [{ path, message } = { path: [], message: 'another value' }] = error.issues
-  let received: unknown = input
-  for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
-  const text = shorten(JSON.stringify(received) ?? 'nothing', MAX_RECEIVED)
-  const place = path.length === 0 ? '' : `${path.join('.')}: `
-  const problem = `${place}expected ${message}, got ${text}.`
-  throw new PetStoreError(code, `${problem} GET /openapi.json describes every operation.`)
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new PetStoreError(code, `${problemText(parsed.error)}. GET /openapi.json describes every operation.`)
 }

@@ -1,5 +1,5 @@
+import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
 import { type Operation, operations } from './operations.ts'
-import { toJsonSchema } from './schemas.ts'
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const failure = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Error' }) })

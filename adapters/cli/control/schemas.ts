@@ -1,20 +1,15 @@
 import * as z from 'zod/mini'
-import { type NewPet, petStatuses } from '../../../src/model.ts'
+import type { IssueOptions } from '../../../src/index.ts'
 import { operationNames } from '../../../src/operations.ts'
-import { DEFAULT_MAX_NAME_LENGTH, petName } from '../../../src/schemas/pet.ts'
+import { expecting } from '../../../src/schemas/expected.ts'
+import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
+import { keyShape } from '../../../src/schemas/key.ts'
+import { limits } from '../../../src/schemas/limits.ts'
+import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/schemas/options.ts'
+import { newPet } from '../../../src/schemas/pet.ts'
+import { countParameter } from '../../../src/schemas/query.ts'
+import { describeValue } from '../../../src/support/describe-value.ts'
 import { isTime } from '../../../src/support/time.ts'
-
-export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input') {
-  const { $schema, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: toInteger })
-  return jsonSchema
-}
-
-/** Corrects the JSON Schema of Zod: gives `bigint` a type, and removes the bounds that Zod adds to other integers. */
-const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
-  if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-}
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 function isInstant(text: string): boolean {
@@ -22,43 +17,34 @@ function isInstant(text: string): boolean {
   // `Date.parse` reads 30 February as 1 or 2 March. The JSON of an invalid date is `null`.
   return isTime(Date.parse(text)) && new Date(day).toJSON()?.startsWith(day) === true
 }
-const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
+const instant = textThat(isInstant, INSTANT).check(z.meta({ format: 'date-time' }))
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
-const text = z.string('a string')
-
-function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
-  const expected = `a whole number from ${minimum} to ${maximum}`
-  return z.int(expected).check(z.minimum(minimum, expected), z.maximum(maximum, expected))
-}
-
-const limits = z.strictObject({ perMinute: integer(1), perDay: integer(1) }, '{ perMinute, perDay }')
-
 const described = <Schema extends z.ZodMiniType>(schema: Schema, text: string) => schema.check(z.describe(text))
 
-const SECONDS = 'a number of seconds from 0 to 10000000000'
+const SECONDS = expecting('a number of seconds from 0 to 10000000000')
 const seconds = z.number(SECONDS).check(z.minimum(0, SECONDS), z.maximum(1e10, SECONDS))
 export const clockBody = z.union(
   [
     z.strictObject({ set: described(instant, 'Stops the clock at this time.') }),
     z.strictObject({ advanceSeconds: described(seconds, 'Moves the clock forward. A running clock keeps running.') }),
-    z.strictObject({ follow: described(z.literal(true, 'true'), 'Follows the real time again.') }),
+    z.strictObject({ follow: described(z.literal(true, expecting('true')), 'Follows the real time again.') }),
   ],
-  '{ "set": time }, { "advanceSeconds": number } or { "follow": true }',
+  expecting('{ "set": time }, { "advanceSeconds": number } or { "follow": true }'),
 )
 export const clockState = z.object({
   now: writtenInstant,
   running: described(z.boolean(), 'Whether the clock moves on as real time passes. Otherwise, it stands still.'),
 })
 
-const oneOf = <Name extends string>(names: readonly Name[]) => z.enum(names, `one of ${names.join(', ')}`)
+const oneOf = <Name extends string>(names: readonly Name[]) => z.enum(names, expecting(`one of ${names.join(', ')}`))
 const PARTS = ['storage', 'keys', 'quota'] as const
 const part = described(oneOf(PARTS), 'The part of the back end that fails or waits.')
 const connection = described(
-  z.literal('connection', '"connection"'),
+  z.literal('connection', expecting('"connection"')),
   'After the store has carried the request out, it closes the connection without a response.',
 )
 const quota = described(
-  z.literal('quota', '"quota"'),
+  z.literal('quota', expecting('"quota"')),
   'Requests get 429, as if the requests of this minute were used up. They are not counted.',
 )
 const operation = described(
@@ -66,19 +52,26 @@ const operation = described(
   'The only operation that the fault affects, if the part is storage or connection. Default: all operations.',
 )
 const calls = described(
-  z.optional(integer(1)),
+  z.optional(positiveInteger),
   'The number of calls that the fault affects. If absent, it affects all calls until it is removed.',
 )
 const status = described(
-  z.optional(z.literal([500, 503], '500 or 503')),
+  z.optional(z.literal([500, 503], expecting('500 or 503'))),
   'The status that clients get. Default: 503, as if the database were unavailable.',
 )
-const milliseconds = described(integer(1, 600_000), 'How long each call waits.')
-const NO_OPERATION = { error: 'no operation: faults of keys and quota affect all operations', path: ['operation'] }
+const milliseconds = described(wholeNumber(1, 600_000), 'How long each call waits.')
+const NO_OPERATION = {
+  ...expecting('no operation: faults of keys and quota affect all operations', () => 'one'),
+  path: ['operation'],
+}
 
 /** Returns the schema of an object with these members only. */
 function fault<Shape extends z.core.$ZodShape>(shape: Shape) {
-  return z.strictObject(shape, `only ${Object.keys(shape).join(', ')}`)
+  const names = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: (issue) =>
+      `expected only ${names}, got ${issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : describeValue(issue.input)}`,
+  })
 }
 
 export const faultBody = z
@@ -90,7 +83,10 @@ export const faultBody = z
       fault({ part: connection, action: z.literal('break'), operation, calls }),
       fault({ part: quota, action: z.literal('refuse'), calls }),
     ],
-    '"fail" or "delay" for the parts storage, keys and quota, "break" for the connection, or "refuse" for quota',
+    expecting(
+      '"fail" or "delay" for the parts storage, keys and quota, "break" for the connection, or "refuse" for quota',
+      (value) => describeValue(typeof value === 'object' ? Object(value).action : value),
+    ),
   )
   .check(
     z.refine(
@@ -109,15 +105,13 @@ export const faults = z.array(
   }),
 )
 
-export const keyBody = z.strictObject(
-  {
-    plan: z.string('the name of a plan').check(z.minLength(1, 'the name of a plan')),
-    account: z.optional(text),
-    label: z.optional(text),
-    limits: z.optional(limits),
-    expiresAt: z.optional(instant),
-  },
-  'an object with plan, and optional account, label, limits and expiresAt',
+interface KeyBody extends Omit<IssueOptions, 'expiresAt'> {
+  readonly expiresAt?: string | undefined
+}
+
+export const keyBody = optionsOf<KeyBody>(
+  { ...keyShape, expiresAt: z.optional(instant) },
+  { expected: 'an object with plan, and optional account, label, limits and expiresAt' },
 )
 const key = z.object({
   id: z.string(),
@@ -132,27 +126,19 @@ const key = z.object({
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
-const petMembers = {
-  name: petName(DEFAULT_MAX_NAME_LENGTH),
-  categoryId: z.bigint(),
-  status: z.optional(z.enum(petStatuses)),
-} satisfies Record<keyof NewPet, z.ZodMiniType>
-export const pets = z.array(z.object({ id: z.bigint(), ...petMembers, name: z.string() }))
+export { pets } from '../../../src/schemas/pet.ts'
+
 /** Accepts any value: this schema sees integers that `JSON.parse` may have rounded. `parseNewPet` checks the exact animal. */
-const checkedLater = z.unknown().check(z.meta(toJsonSchema(z.object(petMembers))))
+const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPet())))
 export const petsBody = z.union(
   [
-    z.strictObject({ pets: described(z.array(checkedLater), 'The animals to add.') }),
-    z.strictObject({ count: described(integer(1, 10_000), 'The number of demo animals to add.') }),
+    z.strictObject({ pets: described(z.array(checkedLater, expecting('an array of animals')), 'The animals to add.') }),
+    z.strictObject({ count: described(wholeNumber(1, 10_000), 'The number of demo animals to add.') }),
   ],
-  '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
+  expecting('{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }'),
 )
 
-const LIMIT = 'a whole number from 1 to 1000'
-const digits = z.string(LIMIT).check(z.regex(/^[1-9]\d*$/, LIMIT))
-export const requestsQuery = z.object({
-  limit: z._default(z.pipe(z.pipe(digits, z.transform(Number)), integer(1, 1_000)), 100),
-})
+export const requestsQuery = z.object({ limit: z._default(countParameter(1_000), 100) })
 export const journal = z.object({
   total: described(z.int(), 'The number of requests in the journal, which keeps the last 1,000.'),
   requests: z.array(

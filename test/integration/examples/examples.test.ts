@@ -154,3 +154,25 @@ test.each(['vitest.test.mjs', 'back-off.test.mjs', 'slow-store.test.mjs'])(
 test('the example testing/node.test.mjs passes', async () => {
   await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
 })
+
+test('the example own-route.mjs checks the input of a route of the host', async () => {
+  const started = await start(process.execPath, example('own-route.mjs'))
+  const post = (body: string) => fetch(new URL('/import', started.url), { method: 'POST', body })
+  const refused = await post('[{"name":"Rex","categoryId":1},{"name":"","categoryId":"2"}]')
+  assert.equal(refused.status, 400)
+  const { problems } = (await refused.json()) as { problems: string[] }
+  assert.match(problems[0] ?? '', /^animal 2, name: expected a string of at most 1000 characters/)
+  assert.equal(problems[1], 'animal 2, categoryId: expected an integer from -2^63 to 2^63-1, got the string "2"')
+  const added = await post('[{"name":"Rex","categoryId":9007199254740993},{"name":"Ada","categoryId":2}]')
+  assert.equal(added.status, 201)
+  assert.match(await added.text(), /"categoryId":9007199254740993/)
+  const names = async (query: string) => (await fetch(new URL(`/names${query}`, started.url))).text()
+  assert.equal(await names('?limit=1'), '["Rex"]')
+  assert.match(await names('?limit=0'), /expected a whole number from 1 to 100/)
+})
+
+test('the example form.mjs shows a message for each wrong field', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [example('form.mjs')])
+  assert.match(stdout, /animal: \{ name: 'Rex', categoryId: 9007199254740993n, status: 'pending' \}/)
+  for (const field of ['name', 'categoryId', 'status']) assert.match(stdout, new RegExp(`${field}: .expected `))
+})

@@ -1,0 +1,86 @@
+import * as z from 'zod/mini'
+import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
+import type { PetQuery } from '../ports.ts'
+import { errorBody } from './error.ts'
+import { oneOf, optionsOf, parseOptions, positiveInteger } from './options.ts'
+import { type NewPetRules, newPet, pet, petId, petStatus, pets } from './pet.ts'
+import { petQuery } from './query.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+export type { NewPet, Pet, PetStatus } from '../model.ts'
+export type { PetQuery } from '../ports.ts'
+export type { NewPetRules } from './pet.ts'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts'
+
+/** The body of an error response. */
+export interface ErrorBody {
+  /** What went wrong, for programs. */
+  readonly code: string
+  /** What went wrong, for people. */
+  readonly message: string
+  /** The HTTP status. */
+  readonly status: number
+}
+
+/**
+ * The query of a list: the texts of `limit`, `status` and `cursor`. The result is what `storage.list` takes. Other parameters are
+ * ignored.
+ */
+export interface PetQueryInput {
+  /** A whole number from 1 to 100. @default '20' */
+  readonly limit?: string | undefined
+  /** Only animals with this status. */
+  readonly status?: string | undefined
+  /** The cursor of the page before. */
+  readonly cursor?: string | undefined
+}
+
+/**
+ * An animal to add, with the default rules of `createPetStore`. Other members are removed.
+ * @example
+ * ```ts
+ * import { newPetSchema } from 'petstore-kit/schemas'
+ *
+ * const result = await newPetSchema['~standard'].validate({ name: '', categoryId: 1n })
+ * console.log(result.issues?.[0]?.path) // [ 'name' ]
+ * ```
+ */
+export const newPetSchema: StandardSchema<NewPet> = newPet()
+
+/** An animal, as the service returns it. */
+export const petSchema: StandardSchema<Pet> = pet
+
+/** A page of animals, as the service returns it. */
+export const petsSchema: StandardSchema<Pet[]> = pets
+
+/** The status of an animal. */
+export const petStatusSchema: StandardSchema<PetStatus> = petStatus()
+
+/** The id of an animal in a path, such as `7`. The result is a `bigint`. */
+export const petIdSchema: StandardSchema<string, bigint> = petId
+
+/** The query of a list, as texts. The result is what `storage.list` takes. */
+export const petQuerySchema: StandardSchema<PetQueryInput, PetQuery> = petQuery
+
+/** The body of an error response. */
+export const errorSchema: StandardSchema<ErrorBody> = errorBody
+
+const newPetRules = optionsOf<NewPetRules>({
+  maxNameLength: z.optional(positiveInteger),
+  defaultStatus: z.optional(oneOf(null, ...petStatuses)),
+})
+
+/**
+ * Returns the schema of an animal to add, with the rules of a store whose options differ from the defaults.
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * @example
+ * ```ts
+ * import { createNewPetSchema } from 'petstore-kit/schemas'
+ *
+ * const schema = createNewPetSchema({ maxNameLength: 20, defaultStatus: 'pending' })
+ * console.log(await schema['~standard'].validate({ name: 'Rex', categoryId: 1n })) // { value: { name: 'Rex', … } }
+ * ```
+ */
+export function createNewPetSchema(rules: NewPetRules = {}): StandardSchema<NewPet> {
+  return newPet(parseOptions(newPetRules, rules))
+}

@@ -1,0 +1,26 @@
+/**
+ * A schema that many libraries of forms, routes and remote procedures accept: https://standardschema.dev, version 1. The types are
+ * those of its specification.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    /** Checks a value. The schemas of this package return a result, never a promise. */
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/** The result of {@link StandardSchema}: the value, or what is wrong with it. */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** What is wrong with a value or with one of its members. */
+export interface SchemaIssue {
+  /** What was expected, and what was received. */
+  readonly message: string
+  /** The names of the members that lead to the wrong one. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
