@@ -11,12 +11,12 @@ const LARGEST_BATCH = 1_000
 const PRUNE_EVERY = 500
 
 /** The time of a group, and the state of its subject before its first request. Drivers return 64-bit integers as texts. */
-type GroupRow = Readonly<Record<'place' | 'countedat' | Lowercase<keyof QuotaState>, string | number>>
+type GroupRow = Readonly<Record<'round' | 'who' | 'countedat' | Lowercase<keyof QuotaState>, string | number>>
 
 /** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */
 interface Group {
   readonly request: QuotaRequest
-  /** How many groups of the same subject come before. A statement counts one group of each subject after another. */
+  /** 1 for the first group of a subject. A statement counts the groups of a subject one round after another. */
   readonly round: number
   /** The positions of the requests in their batch. */
   readonly positions: number[]
@@ -41,10 +41,13 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
       ...statementRules(lockTimeout),
       async send(requests) {
         const groups = groupsOf(requests)
-        const values = [JSON.stringify(groups.map(entryOf)), clock?.now() ?? null, lockTimeout]
+        const rounds = Math.max(...groups.map(({ round }) => round))
+        const values = [JSON.stringify(groups.map(entryOf)), rounds, clock?.now() ?? null, lockTimeout]
+        const rows = await query<GroupRow>(text, values)
+        const rowOf = new Map(rows.map((row) => [`${row.round} ${row.who}`, row]))
         const counts: QuotaCount[] = []
-        for (const row of await query<GroupRow>(text, values))
-          countGroup(groups[Number(row.place)] as Group, row, counts)
+        for (const group of groups)
+          countGroup(group, rowOf.get(`${group.round} ${group.request.subject}`) as GroupRow, counts)
         return counts
       },
       maxSize: LARGEST_BATCH,
@@ -112,16 +115,15 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
     const group = groups.at(-1)
     const isSameSubject = group?.request.subject === request.subject
     if (isSameSubject && `${rulesOf(group.request)}` === `${rulesOf(request)}`) group.positions.push(position)
-    else groups.push({ request, round: isSameSubject ? group.round + 1 : 0, positions: [position] })
+    else groups.push({ request, round: isSameSubject ? group.round + 1 : 1, positions: [position] })
   }
   return groups
 }
 
 /** The members are the columns of `entry` in the function `spend`. */
-function entryOf({ request, round, positions }: Group, place: number) {
+function entryOf({ request, round, positions }: Group) {
   const [perMinute, perDay, afterRefusals, banLength] = rulesOf(request)
   return {
-    place,
     round,
     subject: request.subject,
     bucket: bucketOf(request.subject),

@@ -110,20 +110,19 @@ const COUNTERS = `
  * @param table - its name, and the columns of its primary key
  */
 function spendFunction(name: string, table: string, key: string, makeRoom = ''): string {
-  const entries = `json_to_recordset(given) AS entry (place int, round int, subject text, bucket int, per_minute bigint, per_day bigint,
+  const entries = `json_to_recordset(given) AS entry (round int, subject text, bucket int, per_minute bigint, per_day bigint,
             after_refusals bigint, ban_length bigint, requests int)`
   const given = ['per_minute', 'per_day', 'after_refusals', 'ban_length', 'requests']
   // The time is read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
   const time = timeOr('at')
   return lockingFunction(
-    `CREATE FUNCTION ${name}(given json, at double precision, lock_wait int) RETURNS TABLE (
-      place int, countedat bigint, ${COUNT_COLUMNS.map((column) => `${resultOf(column)} bigint`).join(', ')})`,
+    `CREATE FUNCTION ${name}(given json, rounds int, at double precision, lock_wait int) RETURNS TABLE (
+      round int, who text, countedat bigint, ${COUNT_COLUMNS.map((column) => `${resultOf(column)} bigint`).join(', ')})`,
     `-- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has
       -- written something, its commit must wait.
       IF txid_current_if_assigned() IS NULL THEN SET LOCAL synchronous_commit = off; END IF;${makeRoom.replace('ENTRIES', entries)}
-      FOR this_round IN 0..(SELECT max(entry.round) FROM ${entries}) LOOP
-        RETURN QUERY WITH counted AS (
-          INSERT INTO ${table} AS q (${key}, ${given.join(', ')}, counted_at, ends_at)
+      FOR this_round IN 1..rounds LOOP
+        RETURN QUERY INSERT INTO ${table} AS q (${key}, ${given.join(', ')}, counted_at, ends_at)
           SELECT ${key}, ${given.join(', ')}, now.t, ((now.t + coalesce(ban_length, 0)) / 86400000 + 1) * 86400000
           FROM ${entries}, LATERAL (SELECT ${time} AS t) AS now
           WHERE entry.round = this_round ORDER BY entry.subject
@@ -131,10 +130,7 @@ function spendFunction(name: string, table: string, key: string, makeRoom = ''):
               ${countingSql('(SELECT q.*) AS q', { least: 'least', greatest: 'greatest' })}
             ), ${given.map((column) => `${column} = excluded.${column}`).join(', ')}, counted_at = ${time},
             ends_at = greatest(q.ends_at, excluded.ends_at)
-          RETURNING q.*
-        )
-        SELECT entry.place, c.counted_at, ${COUNT_COLUMNS.map((column) => `c.${column}`).join(', ')}
-        FROM counted AS c JOIN ${entries} ON entry.subject = c.subject AND entry.round = this_round;
+          RETURNING this_round, q.subject, q.counted_at, ${COUNT_COLUMNS.map((column) => `q.${column}`).join(', ')};
       END LOOP;`,
   )
 }

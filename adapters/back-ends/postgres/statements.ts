@@ -58,7 +58,8 @@ export function keyStatements(schema: string) {
 }
 
 export function countStatements(schema: string) {
-  const count = (spend: string) => `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s`
+  const count = (spend: string) =>
+    `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::int, $3::float8, $4::int) AS s`
   /** Returns one row also for a subject without a counter, because the row has the time. */
   const peek = (table: string, key: string) =>
     `SELECT c.*, now.t AS now FROM (SELECT ${timeOr('$2::float8')} AS t) AS now LEFT JOIN ${schema}.${table} AS c ON ${key}`

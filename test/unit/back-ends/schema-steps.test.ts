@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['77b589e8d447aba0a1d46ed94be7185ab1c3632dee9f7e6847f380c3f30291c4'],
+    hashes: ['1c25b9992e44c2cced7954d197ea8526db128b9a0e8f29444166441d38876296'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
