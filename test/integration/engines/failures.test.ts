@@ -51,13 +51,10 @@ describe('a failure of PostgreSQL', () => {
     await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])(
-    'an error with the code %s is thrown unchanged',
-    async (code) => {
-      const cause = withCode(code)
-      await expect(failing(cause)).rejects.toBe(cause)
-    },
-  )
+  test.each(['42P01', '23505', '22021', '28P01'])('an error with the code %s is thrown unchanged', async (code) => {
+    const cause = withCode(code)
+    await expect(failing(cause)).rejects.toBe(cause)
+  })
 
   test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('postgres rejects the client %j', (client) => {
     expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
@@ -140,7 +137,8 @@ describe('a failure of Redis', () => {
   test('after the error NOSCRIPT, the script is sent with EVAL', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {
-      sent.push(words)
+      // The first call also looks whether the client is one of a whole cluster.
+      if (words[1] !== 'return 1') sent.push(words)
       if (words[0] === 'EVALSHA') throw new Error('NOSCRIPT No matching script. Please use EVAL.')
       return '1 5 1 60000 1 86400000 0 0'
     }
@@ -163,8 +161,8 @@ describe('a failure of Redis', () => {
 
 test('different subjects have different Redis keys, even with lone surrogates', async () => {
   const keys: string[] = []
-  const client = async (..._words: string[]) => {
-    keys.push(_words[3] as string)
+  const client = async (...words: string[]) => {
+    if (words[1] !== 'return 1') keys.push(words[3] as string)
     return '1 5 1 60000 1 86400000 0 0'
   }
   const { quota } = redis(client)
