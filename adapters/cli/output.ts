@@ -104,7 +104,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
     return `--host: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
   // The value of an option or of an unknown flag may be a secret, so it is removed from the message.
   if (isPetStoreError(error))
-    return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
+    return message.replace(/^option (\w+)[\w.[\]]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
   const known = withoutValue(message)
     .replace(/^(error: unknown option '(?:-\w|--[a-z-]{1,20}(?=[=']))?).*?'/s, "$1'")
     .replace(/^(error: unknown command) '(.*?)'(?=$|\n)/s, (_, error, name) => `${error} '${plainWord(name)}'`)

@@ -26,11 +26,12 @@ const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(
 function isJsonInUtf8(contentType: string): boolean {
   if (contentType.length > MAX_LENGTH) return false
   // Not `trim`, which also removes a no-break space and a byte order mark.
-  const text = contentType.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
+  const text = contentType.replace(/^[ \t]+/, '')
   if (text.slice(0, JSON_TYPE.length).toLowerCase() !== JSON_TYPE) return false
   const rest = text.slice(JSON_TYPE.length)
   const parameters = [...rest.matchAll(PARAMETER)]
-  const isValid = parameters.map(([whole]) => whole).join('') === rest
+  const read = parameters.map(([whole]) => whole).join('')
+  const isValid = rest.startsWith(read) && /^[ \t]*$/.test(rest.slice(read.length))
   return isValid && parameters.every(([, name, value]) => name?.toLowerCase() !== 'charset' || isUtf8(value as string))
 }
 
