@@ -1,8 +1,8 @@
 import type { BodyReader } from '../../src/http/read-body.ts'
 import { type PetStore, PetStoreError } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
-import { fetchResponder, ServedRequest } from './fetch.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
+import { fetchResponder, ServedRequest } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'

@@ -1,8 +1,7 @@
-import { FetchRequest } from '../../src/http/request.ts'
-import { type PetStore, toResponse } from '../../src/index.ts'
+import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
-import { type AddressReader, FORWARDED_FOR } from './shared/client-address.ts'
-import { type HandlerOptions, mountStore } from './shared/mounted-store.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
+import { fetchResponder } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
@@ -36,44 +35,4 @@ export function toFetchHandler(petStore: PetStore, options: HandlerOptions = {})
 function checkedAddress(address: unknown): string | undefined {
   if (address === undefined || typeof address === 'string') return address
   throw invalidOption('address', "the client's IP address as the second argument of the handler, or nothing", address)
-}
-
-/** Returns the IP address of the connection. Called only if the address is needed, because asking some runtimes for it is slow. */
-export type PeerReader = () => string | undefined
-
-/** A `Request` and the address of its connection. The adapters of Bun and Deno override what their runtime does otherwise. */
-export class ServedRequest extends FetchRequest {
-  isAnswered = false
-  readonly #readPeer: PeerReader
-  readonly #readAddress: AddressReader
-  #peer: string | undefined | null = null
-
-  constructor(request: Request, readPeer: PeerReader, readAddress: AddressReader) {
-    super(request)
-    this.#readPeer = readPeer
-    this.#readAddress = readAddress
-  }
-
-  override get clientAddress(): string | undefined {
-    // Stored, because a closed connection has no address.
-    if (this.#peer === null) this.#peer = this.#readPeer()
-    return this.#readAddress(this.#peer, this.header(FORWARDED_FOR))
-  }
-}
-
-/** The returned function never rejects, even if the store rejects. */
-export function fetchResponder(petStore: PetStore, options: HandlerOptions, Served = ServedRequest) {
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
-  return async (request: Request, readPeer: PeerReader): Promise<Response> => {
-    let served: ServedRequest | undefined
-    try {
-      served = new Served(request, readPeer, readAddress)
-      warnAboutProxy(served)
-      return toResponse(await petStore.handle(served))
-    } catch (error) {
-      return toResponse(fail(error, served))
-    } finally {
-      if (served) served.isAnswered = true
-    }
-  }
 }

@@ -21,6 +21,6 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
   // A `Request` is also a valid `init`. Its signal is of the right realm, and a copy of it would lose its getters.
   const isCopyNeeded = signal != null && !(init instanceof Request)
   const isReady = input instanceof Request && init === undefined
-  const request = isReady ? input : new Request(input, isCopyNeeded ? { ...init, signal: undefined } : init)
+  const request = isReady ? input : new Request(input, isCopyNeeded ? { ...init, signal: null } : init)
   return { request, signal: signal ?? request.signal }
 }

@@ -78,7 +78,8 @@ const newPetRules = optionsOf<NewPetRules>({
  * import { createNewPetSchema } from 'petstore-kit/schemas'
  *
  * const schema = createNewPetSchema({ maxNameLength: 20, defaultStatus: 'pending' })
- * console.log(await schema['~standard'].validate({ name: 'Rex', categoryId: 1n })) // { value: { name: 'Rex', … } }
+ * const result = await schema['~standard'].validate({ name: 'Rex', categoryId: 1n })
+ * console.log('value' in result && result.value.status) // pending
  * ```
  */
 export function createNewPetSchema(rules: NewPetRules = {}): StandardSchema<NewPet> {

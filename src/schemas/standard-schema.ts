@@ -3,6 +3,7 @@
  * those of its specification.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The validator and its types. */
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string

@@ -6,6 +6,9 @@ const DAY = 86_400_000
 /** The member of the JSON `state` for a column of the counting rule: `usedInDay` for `used_in_day`. */
 const memberOf = (column: string) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+/** SQL for the end of the day in which a ban that begins now would end. */
+const ENDS_AT = `((now + coalesce(CAST(?5 AS INTEGER), 0)) / ${DAY} + 1) * ${DAY}`
+
 /** The requests that the next statement counts. */
 const LAST = ['counted_at', 'per_minute', 'per_day', 'after_refusals', 'ban_length', 'requests']
 
@@ -21,7 +24,7 @@ const kept = [...COUNT_COLUMNS, ...LAST].map((column) => `petstore_quota.state -
 const spend = `INSERT INTO petstore_quota (subject, state, ends_at, bucket)
 SELECT ?1, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', 0`).join(', ')}, 'countedAt', now, 'perMinute', CAST(?2 AS INTEGER),
   'perDay', CAST(?3 AS INTEGER), 'afterRefusals', CAST(?4 AS INTEGER), 'banLength', CAST(?5 AS INTEGER), 'requests', 1,
-  'endsAt', ((now + coalesce(CAST(?5 AS INTEGER), 0)) / ${DAY} + 1) * ${DAY}), 0, ?7
+  'endsAt', ${ENDS_AT}), ${ENDS_AT}, ?7
 FROM (SELECT CAST(coalesce(?6, ${ENGINE_TIME}) AS INTEGER) AS now) WHERE true
 ON CONFLICT (subject) DO UPDATE SET state = (
   SELECT json_patch(excluded.state, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', ${column}`).join(', ')}))
