@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../http/request.ts'
 import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { MaybePromise, PetStorage } from '../ports.ts'
-import { petId } from '../schemas/pet.ts'
+import { petId } from '../schemas/query.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { writePet } from './json/write.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { isInt64 } from '../model.ts'
-import { expecting } from './expected.ts'
+import { type Expectation, expecting } from './expected.ts'
 
 const INTEGER = 'an integer from -2^63 to 2^63-1'
 const ofJson = expecting(INTEGER)
@@ -8,7 +8,10 @@ const ofProgram = expecting(`${INTEGER} as a bigint, such as 7n`)
 
 /** Returns a schema of an int64 as a `bigint`, because a number would be rounded above 2^53. */
 export function int64() {
-  return z.int64({ error: (issue) => (Number.isSafeInteger(issue.input) ? ofProgram : ofJson).error(issue) })
+  const expected: Expectation = {
+    error: (issue) => (Number.isSafeInteger(issue.input) ? ofProgram : ofJson).error(issue),
+  }
+  return z.bigint(expected).check(z.refine(isInt64, expected))
 }
 
 /** Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each id has only one text. */

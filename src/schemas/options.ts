@@ -1,4 +1,4 @@
-import { closestMatch } from 'leven'
+import leven from 'leven'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
@@ -75,11 +75,11 @@ function invalid(problems: readonly Problem[]): PetStoreError {
   return new PetStoreError('invalid_option', texts.join('; '))
 }
 
-/** Returns the known name that is most similar, as a question. */
+/** Returns a known name that is similar, as a question. */
 function hint(path: readonly PropertyKey[], known: readonly string[] = []): string {
   const name = String(path.at(-1))
   // If more than a third of the letters differ, the names are probably different words.
-  const similar = closestMatch(name, known, { maxDistance: Math.floor(name.length / 3) })
+  const similar = known.find((option) => leven(name, option) <= name.length / 3)
   return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
 import { expecting, type Shape } from './expected.ts'
-import { int64, parseInt64 } from './int64.ts'
-import { maxCharacters, textFor } from './text.ts'
+import { int64 } from './int64.ts'
+import { maxCharacters } from './text.ts'
 
 /**
  * Matches text with a character that is not white space, and without U+0000, which some databases cannot store. `\s` lacks `\x85`,
@@ -27,7 +27,7 @@ export function petName(maxLength: number) {
 }
 
 export function petStatus(expectingText = expecting) {
-  return z.enum(petStatuses, expectingText(`one of ${petStatuses.join(', ')}`))
+  return z.literal([...petStatuses], expectingText(`one of ${petStatuses.join(', ')}`))
 }
 
 /** The rules of an animal to add that a store may change. */
@@ -60,6 +60,3 @@ export const pet = z.looseObject(
 )
 
 export const pets = z.array(pet, expecting('an array of animals'))
-
-/** The id of an animal in a path, as text. */
-export const petId = textFor(parseInt64, expecting('the id of an animal'))

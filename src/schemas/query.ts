@@ -4,6 +4,7 @@ import type { PetQuery } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { decodeCursor } from './cursor.ts'
 import { expecting } from './expected.ts'
+import { parseInt64 } from './int64.ts'
 import { petStatus } from './pet.ts'
 import { textFor } from './text.ts'
 
@@ -37,3 +38,6 @@ export const petQuery = z.pipe(
   z.object(pageParameters, expecting('an object with the parameters limit, status and cursor')),
   z.transform(({ limit, status, cursor }): PetQuery => ({ limit, after: cursor, status })),
 )
+
+/** The id of an animal in a path, as text. */
+export const petId = textFor(parseInt64, expecting('the id of an animal'))
