@@ -220,9 +220,11 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
     return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
   }
 
+  // Both are the same after each restart: `errorResponse` depends only on the options and the clock.
+  const { basePath, errorResponse } = generation.parts.petStore
   return {
     fetch,
-    petStore: { fetch: fetchThrough(handle), handle, basePath: generation.parts.petStore.basePath, reportError },
+    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError, errorResponse },
     ...faults,
     requests,
     current: () => generation.parts,

@@ -3,7 +3,7 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { type Clock, createPetStore, type PetStore, type PetStoreOptions } from '../../../src/index.ts'
-import { manualClock } from '../../../src/testing/index.ts'
+import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 import { startServer } from '../../support/node-server.ts'
 import { rawRequest } from '../../support/raw-http.ts'
 
@@ -54,6 +54,12 @@ describe.each(Object.entries(hosts))('%s', (_host, ask) => {
   test('sends the headers of every response if a wrapper of handle fails', async () => {
     const handle = () => Promise.reject(new Error('of the host'))
     expectCommonHeaders(await ask({ ...createPetStore({ anonymous }), handle }))
+  })
+
+  test('sends the headers of every response if a wrapper of a test store fails', async () => {
+    const { petStore } = await createTestPetStore({ anonymous })
+    const handle = () => Promise.reject(new Error('of the host'))
+    expectCommonHeaders(await ask({ ...petStore, handle }))
   })
 
   test('sends the headers of every response if a wrapper returns an invalid header', async () => {

@@ -54,6 +54,20 @@ function sized(text: string): Buffer {
 const json = { ':method': 'POST', 'content-type': 'application/json' }
 
 describe('HTTP/2', () => {
+  test('sends the headers of every response if a wrapper of handle fails', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const failing = (petStore: PetStore) => ({ ...petStore, handle: () => Promise.reject(new Error('of the host')) })
+    const { ask } = await start({ wrap: failing, store: { anonymous: { perMinute: 70, perDay: 80 } } })
+    const { status, headers, body } = await ask({})
+    expect([status, JSON.parse(body)]).toMatchObject([500, { code: 'internal_error', status: 500 }])
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit': '70',
+      'x-ratelimit-remaining': '70',
+      'x-ratelimit-reset': expect.stringMatching(/^[1-9]\d*$/),
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
   test('serves concurrent HTTP/2 requests with rate-limit headers', async () => {
     const { ask } = await start()
     expect(await ask(json, '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201 })
