@@ -1,84 +1,98 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { startBalancer } from '../../support/balancer.ts'
-import { openPool } from '../../support/postgres-back-end.ts'
-import { postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { freePort, startProcess } from '../../support/server-process.ts'
+import { postgresPrograms } from '../../support/postgres-server.ts'
+import { isReady, restartInTurn } from '../../support/rolling-restart.ts'
+import { findProgram, freePort, startProcess } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
-const RESTARTS = 4
-/** Seconds in which the balancer must see that a server is closing: also on a busy machine. */
-const DRAIN_DELAY = '10'
-const CLIENTS = 8
-const COMMAND = join(import.meta.dirname, '../../../dist/cli.js')
+const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
+const nginx = findProgram('nginx')
+const haproxy = findProgram('haproxy')
 
-/** Starts clients that add and list animals, one request after another. */
-function startLoad(url: string, token: string) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const added: string[] = []
-  const failed: string[] = []
-  let isOver = false
-  const send = async (init: RequestInit, expected: number) => {
-    const failure = await fetch(`${url}/v1/pets`, { headers, ...init }).then(
-      async (response) => (response.status === expected ? response.text().then(() => '') : `${response.status}`),
-      (error) => String(error),
-    )
-    if (failure !== '') failed.push(failure)
-    return failure === ''
+/** Returns a block of `docs/operating.md` that contains a text, for servers on these ports and with other texts replaced. */
+async function documentedBlock(text: string, [a, b]: readonly [number, number], others: Record<string, string> = {}) {
+  const document = await readFile(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
+  const blocks = [...document.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
+  let block = blocks.find((one) => one.includes(text)) ?? ''
+  for (const [from, to] of Object.entries({ ':3001': `:${a}`, ':3002': `:${b}`, ...others })) {
+    expect(block).toContain(from)
+    block = block.replace(from, to)
   }
-  const client = async (number: number) => {
-    for (let i = 0; !isOver; i++) {
-      const name = `Pet ${number}.${i}`
-      if (await send({ method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) }, 201)) added.push(name)
-      await send({}, 200)
-    }
-  }
-  const ended = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)))
-  const stop = async () => {
-    isOver = true
-    await ended
-  }
-  return { added, failed, stop }
+  return block
 }
 
-test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
-  'two servers restart in turn four times without a lost request or animal',
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+test.skipIf(noPostgres)('two servers restart in turn four times without a lost request or animal', async () => {
+  let lost: readonly string[] = []
+  const { failed, added, stored } = await restartInTurn({
+    drainDelay: 10,
+    async startBalancer(ports) {
+      const balancer = await startBalancer(ports)
+      onTestFinished(() => balancer.close())
+      for (const port of ports) await balancer.isReady(port)
+      lost = balancer.lost
+      return balancer
+    },
+  })
+
+  expect(lost).toEqual([])
+  expect(failed).toEqual([])
+  expect(stored).toEqual(added)
+})
+
+test.skipIf(noPostgres || missing('nginx', nginx !== undefined))(
+  'two servers restart in turn behind nginx as documented',
   async () => {
-    const engine = await startPostgres()
-    onTestFinished(() => engine.remove())
-    const pool = openPool(engine.url)
-    onTestFinished(() => pool.end())
-    const backEnd = postgres(pool)
-    await backEnd.migrate()
-    const limits = { perMinute: 1_000_000, perDay: 100_000_000 }
-    const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits })
+    const { failed, added, stored } = await restartInTurn({
+      drainDelay: 2,
+      async startBalancer(ports) {
+        const port = await freePort()
+        const block = await documentedBlock('upstream pets', ports, { 'listen 8080;': `listen 127.0.0.1:${port};` })
+        const folder = await temporaryFolder()
+        const file = join(folder, 'nginx.conf')
+        const settings = `pid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${block}}\n`
+        await writeFile(file, `daemon off;\nmaster_process off;\nerror_log stderr notice;\n${settings}`)
+        const args = ['-p', folder, '-e', 'stderr', '-c', file]
+        const server = await startProcess(nginx as string, args, /OS: /)
+        onTestFinished(() => server.stop('SIGTERM'))
+        await isReady(port)
+        return { url: `http://127.0.0.1:${port}` }
+      },
+    })
 
-    const ports = [await freePort(), await freePort()] as const
-    const start = async (port: number) => {
-      const flags = ['--port', String(port), '--database-url', engine.url, '--drain-delay', DRAIN_DELAY]
-      const server = await startProcess(process.execPath, [COMMAND, 'serve', ...flags], /Ctrl-C/)
-      onTestFinished(() => server.stop('SIGKILL'))
-      return server
-    }
-    const servers = [await start(ports[0]), await start(ports[1])]
-    const balancer = await startBalancer(ports)
-    onTestFinished(() => balancer.close())
-    for (const port of ports) await balancer.isReady(port)
-    const load = startLoad(balancer.url, token)
-    onTestFinished(load.stop)
-    for (let restart = 0; restart < RESTARTS; restart++) {
-      const index = restart % 2
-      const port = ports[index] as number
-      await servers[index]?.stop('SIGTERM')
-      servers[index] = await start(port)
-      await balancer.serves(port)
-    }
-    await load.stop()
+    expect(failed).toEqual([])
+    expect(stored).toEqual(added)
+  },
+)
 
-    expect(balancer.lost).toEqual([])
-    expect(load.failed).toEqual([])
-    const { rows } = await pool.query<{ name: string }>('SELECT name FROM petstore.pets')
-    expect(rows.map(({ name }) => name).toSorted()).toEqual(load.added.toSorted())
+test.skipIf(noPostgres || missing('haproxy', haproxy !== undefined))(
+  'two servers restart in turn behind HAProxy as documented',
+  async () => {
+    const { failed, added, stored } = await restartInTurn({
+      drainDelay: 5,
+      async startBalancer(ports) {
+        const port = await freePort()
+        const block = await documentedBlock('backend pets', ports)
+        const file = join(await temporaryFolder(), 'haproxy.cfg')
+        const times = 'timeout connect 5s\ntimeout client 50s\ntimeout server 50s'
+        const frontEnd = `frontend all\nbind 127.0.0.1:${port}\ndefault_backend pets`
+        await writeFile(file, `defaults\nmode http\n${times}\n${frontEnd}\n${block}`)
+        const server = await startProcess(haproxy as string, ['-W', '-db', '-f', file], /Loading success/)
+        onTestFinished(() => server.stop('SIGTERM'))
+        await isReady(port)
+        return { url: `http://127.0.0.1:${port}` }
+      },
+    })
+
+    expect(failed).toEqual([])
+    expect(stored).toEqual(added)
   },
 )
