@@ -7,7 +7,7 @@ import { trimEndOf } from '../../src/support/trim-end.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
 
-export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicUrl' | 'cors' | 'bodyLimit'> {
+export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicUrl' | 'cors' | 'bodyLimit' | 'sunset'> {
   readonly port: number
   readonly host: string
   readonly basePath: string
@@ -49,6 +49,10 @@ function expecting<Value>(expected: string, read: (text: string) => Value | unde
     return value
   }
 }
+
+export const parseSunset = expecting('enforce or announce', (text) =>
+  text === 'enforce' || text === 'announce' ? text : undefined,
+)
 
 function matching(pattern: RegExp, expected: string): (text: string) => string {
   return expecting(expected, (text) => (pattern.test(text) ? text : undefined))

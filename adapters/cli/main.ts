@@ -74,6 +74,7 @@ function createProgram(): Command {
       flags.parseTrustProxy,
     ),
     flag('--body-limit <bytes>', 'largest request body (default: 65536)', flags.wholeNumber()),
+    flag('--sunset <policy>', 'enforce or announce the removal of getPet on 5 December 2030', flags.parseSunset),
     planLimits,
     flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),

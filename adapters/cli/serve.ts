@@ -113,7 +113,8 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly portsInUse: BackEnd } {
   const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
   const portsInUse = { storage: backEnd.storage, ...watched }
-  const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, log } = flags
-  const options = { ...portsInUse, clock, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log, secretsOf(flags)) }
+  const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, log } = flags
+  const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset }
+  const options = { ...portsInUse, clock, ...rules, ...logTo(log, secretsOf(flags)) }
   return { petStore: createPetStore(options), portsInUse, usageOf, keyOf }
 }

@@ -19,10 +19,11 @@ const faults = meter.createCounter('petstore.faults')
 const backEnd = memory()
 const petStore = createPetStore({
   ...backEnd,
-  onResponse: ({ operation = 'none', status, code = 'none', durationMs }) =>
+  onResponse: ({ operation = 'none', plan = 'none', status, code = 'none', durationMs }) =>
     durations.record(durationMs / 1_000, {
       'http.response.status_code': status,
       'petstore.operation': operation,
+      'petstore.plan': plan,
       'petstore.code': code,
     }),
   onError(error, { method, target, keyId }) {

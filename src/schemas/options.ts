@@ -123,8 +123,6 @@ export function listOf<T>(item: z.ZodMiniType<T>, expected: string): z.ZodMiniTy
   return z.readonly(z.array(item, expecting(expected)))
 }
 
-export const planNames = listOf(z.string(expecting('the name of a plan')), 'a list of the names of plans')
-
 /** Returns the schema of a text that passes a check. */
 export function textThat(isValid: (text: string) => boolean, expected: string | Expectation) {
   const expectation = typeof expected === 'string' ? expecting(expected) : expected

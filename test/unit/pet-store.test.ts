@@ -185,6 +185,21 @@ describe('getPet', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
+  test('OPTIONS, other methods and wrong keys keep their responses after 5 December 2030', async () => {
+    const { send, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
+    const responses = async () => {
+      const options = await send('/v1/pets/1', { method: 'OPTIONS' })
+      const put = await send('/v1/pets/1', { method: 'PUT' })
+      const withoutKey = await send('/v1/pets/1', { token: null })
+      const allow = [options.headers.get('allow'), put.headers.get('allow')]
+      return { statuses: [options.status, put.status, withoutKey.status], allow }
+    }
+    const before = await responses()
+    clock.advance(1)
+    expect(await responses()).toEqual(before)
+    expect(before).toEqual({ statuses: [204, 405, 401], allow: ['GET, HEAD, OPTIONS', 'GET, HEAD, OPTIONS'] })
+  })
+
   test("getPet stays available with the option sunset: 'announce'", async () => {
     const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
     await add('{"name":"Rex","categoryId":1}')
