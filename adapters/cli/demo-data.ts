@@ -57,8 +57,6 @@ export interface AddedData {
   /** The number of animals in the store; `undefined` if the store may have contained animals before. */
   readonly animals: number | undefined
   readonly keys: readonly IssuedKey[]
-  /** Whether the key store contained keys before the demo keys were added. */
-  readonly hasKeys: boolean
 }
 
 /**
@@ -77,9 +75,10 @@ export async function addDemoData(
   const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
   const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
   if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, pause })
-  const hasKeys = (await keyStore.list()).length > 0
-  const keys = isWanted && !hasKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
+  // Without a wish for demo keys, no keys are read: there may be very many.
+  const isWithoutKeys = isWanted && (await keyStore.list()).length === 0
+  const keys = isWithoutKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
   const inStore = isPersistent(flags) ? undefined : 0
-  return { animals: isEmpty ? animals : inStore, keys, hasKeys }
+  return { animals: isEmpty ? animals : inStore, keys }
 }

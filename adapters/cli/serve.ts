@@ -73,7 +73,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     throw Object.assign(error, { flag: '--control-port' })
   })
   closeOnSignal(drainDelayOf(flags), close, control.close)
-  const added = { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }
+  const added = { animals: seed, keys: demoKeys }
   showStart('memory', added, `${control.url}/${secret}`)
 }
 

@@ -36,11 +36,11 @@ export function startText(addresses: Addresses, place: string, added: AddedData,
     .join('\n')
 }
 
-function aboutKeys(url: string, { keys, hasKeys }: AddedData, flags: ServeFlags): string[] {
+function aboutKeys(url: string, { keys }: AddedData, flags: ServeFlags): string[] {
   const { data, databaseUrl, key: fixed = [] } = flags
   const [first] = keys
   const place = data === undefined ? '--database-url <url>' : `--data ${shellWord(data)}`
-  const commands = [`  petstore keys issue ${place} --plan pro`, ...(hasKeys ? [`  petstore keys list ${place}`] : [])]
+  const commands = [`  petstore keys issue ${place} --plan pro`, `  petstore keys list ${place}`]
   if (first !== undefined) {
     const width = Math.max(...keys.map(({ key }) => key.plan.length))
     const pets = `${url}/pets`
@@ -57,5 +57,5 @@ function aboutKeys(url: string, { keys, hasKeys }: AddedData, flags: ServeFlags)
   }
   if (fixed.length > 0) return [`API keys: those of --key (${fixed.map(({ plan }) => printable(plan)).join(', ')}).`]
   if (data === undefined && databaseUrl === undefined) return ['API keys: none.']
-  return [hasKeys ? 'API keys:' : 'There is no API key yet. Issue one in another terminal:', ...commands]
+  return ['Issue and list API keys in another terminal:', ...commands]
 }

@@ -103,7 +103,7 @@ describe('petstore serve --data', () => {
   test('petstore serve --data adds no animals to a new file', async () => {
     const server = await serveFile()
     expect([countOf('pets'), countOf('keys')]).toEqual([0, 0])
-    expect(server.output()).toContain('There is no API key yet.')
+    expect(server.output()).toContain('Issue and list API keys in another terminal:')
     expect(server.output()).toMatch(/^ {2}petstore keys issue --data \S+ --plan pro$/m)
   })
 

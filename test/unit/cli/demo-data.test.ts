@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { memory, type NewPet } from '../../../src/index.ts'
 
@@ -58,4 +58,17 @@ test.each([
   await addDemoPets(storage, 0, found)
   const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
   expect(added.animals).toBe(animals)
+})
+
+test('reads no keys of a file without the flag --demo', async () => {
+  const { keyStore, storage } = memory()
+  const list = vi.fn(keyStore.list)
+  const places = [{ data: 'pets.db' }, { databaseUrl: 'postgres://localhost' }, { data: 'pets.db', seed: 3 }]
+  for (const flags of places)
+    await addDemoData(
+      { storage, keyStore: { ...keyStore, list } },
+      { ...flags, planLimits: {} },
+      new AbortController().signal,
+    )
+  expect(list).not.toHaveBeenCalled()
 })
