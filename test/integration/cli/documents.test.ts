@@ -9,8 +9,10 @@ import { findProgram, freePort } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-const text = readFileSync(join(root, 'docs/command.md'), 'utf8')
-const scripts = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, script = '']) => script)
+const read = (document: string) => readFileSync(join(root, 'docs', document), 'utf8')
+const scripts = ['command.md', 'test-double.md'].flatMap((document) =>
+  [...read(document).matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, script = '']) => script),
+)
 
 test('docs/command.md names every flag of serve with its environment variable', async () => {
   const { stdout } = await runPetstore(['serve', '--help'])
@@ -18,18 +20,18 @@ test('docs/command.md names every flag of serve with its environment variable', 
   expect(variables.length).toBeGreaterThan(15)
   for (const variable of variables) {
     const flag = variable.replace('PETSTORE_', '--').replaceAll('_', '-').toLowerCase()
-    const row = text.split('\n').find((line) => line.startsWith('| `') && line.includes(`\`${variable}\``))
+    const row = read('command.md').split('\n').find((line) => line.startsWith('| `') && line.includes(`\`${variable}\``))
     expect(row, variable).toMatch(new RegExp(`^\\| .*${flag}[ \`]`))
   }
 })
 
-describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('docs/command.md contains four scripts to check', () => {
+describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of the documents about the command', () => {
+  test('the documents contain four scripts to check', () => {
     expect(scripts).toHaveLength(4)
   })
 
   test.each(scripts.map((script) => [script.split('\n')[0], script]))(
-    'the script of docs/command.md prints the documented statuses: %s',
+    'a script prints the documented statuses: %s',
     async (_, script) => {
       const { folder, remove } = temporaryFolder()
       onTestFinished(() => void remove())
