@@ -6,13 +6,16 @@ import { betterServers, engineTable, memoryText, otherTable, runtimeTable } from
 
 const chart = (name, text) => `![${text}](images/${name}.svg)`
 
-/** Returns `docs/performance.md`. The text of `notes.md` is written by hand. */
+/** Returns `docs/performance.md`. The texts of `notes.md` and `capacity.md` are written by hand. */
 export function pageOf(results) {
-  const notes = readFileSync(new URL('notes.md', import.meta.url), 'utf8').trim()
+  const [notes, capacity] = ['notes.md', 'capacity.md'].map((file) =>
+    readFileSync(new URL(file, import.meta.url), 'utf8').trim(),
+  )
   return `# Performance
 
-One run of \`npm run bench -- --write-docs\` has written every figure on this page, except those about garbage collection. Ratios
-between servers hold on most machines, and microseconds do not.
+One run of \`npm run bench -- --write-docs\` has written every figure on this page, except those about garbage collection, in
+[Plan the capacity](#plan-the-capacity) and in [The most expensive requests](#the-most-expensive-requests). Ratios between servers
+hold on most machines, and microseconds do not.
 
 ${chart('performance-node', 'CPU time per request on Node.js: petstore-kit, bare node:http, Fastify, Hono and Express')}
 
@@ -64,6 +67,8 @@ time go to one database, the store also counts in PostgreSQL, and all processes 
 there differs by a factor of two between runs.
 
 ${engineTable(results)}
+
+${capacity}
 
 ## How to run it
 

@@ -21,9 +21,8 @@ interface Snippet {
   readonly code: string
 }
 
-const documents = ['README.md', ...readdirSync(resolve(root, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
-  name.endsWith('.md'),
-)
+const pages = readdirSync(resolve(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages].filter((name) => name.endsWith('.md'))
 const snippets = documents.flatMap((document): Snippet[] =>
   [...readFileSync(resolve(root, document), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', excerptOf = '', code = '']) => ({ document, language, excerptOf, code }),

@@ -53,7 +53,7 @@ const withKey = {
 
 const withToken = (request: string) => request.replace('\r\n', '\r\nAuthorization: Bearer free\r\n')
 
-export const dearRequests: readonly DearRequest[] = [
+export const expensiveRequests: readonly DearRequest[] = [
   ...Object.entries(withoutKey).map(([name, request]) => ({ name: `no key, ${name}`, bytes: Buffer.from(request) })),
   ...Object.entries(withKey).map(([name, request]) => ({
     name: `free key, ${name}`,
