@@ -38,6 +38,8 @@ async function openAfterRefusal() {
   // Both pictures must be ready before the minute ends, because then the limit resets.
   await page.waitForFunction(() => new Date().getSeconds() < 30)
   await page.getByRole('button', { name: 'Send requests until the limit' }).click()
+  await page.getByText('The limit is reached').waitFor()
+  await page.locator('#log > li', { hasText: '429' }).first().locator('summary').first().click()
   await page.getByText('serves this key again after').waitFor()
   await page.evaluate(() => {
     const others = '.top, .intro, .steps, .columns section:not(:has(#gauges, #log))'
