@@ -65,6 +65,6 @@ test('the OpenTelemetry example exports durations when the server stops', async 
   await closed
   expect(output()).toContain("name: 'http.server.request.duration'")
   expect(output()).toMatch(
-    /'http\.response\.status_code': 401,\s+'petstore\.operation': 'listPets',\s+'petstore\.code': 'missing_api_key'/,
+    /'http\.response\.status_code': 401,\s+'petstore\.operation': 'listPets',\s+'petstore\.plan': 'none',\s+'petstore\.code': 'missing_api_key'/,
   )
 })
