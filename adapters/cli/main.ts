@@ -160,7 +160,7 @@ function createProgram(): Command {
     (await import('./check.ts')).runCheck(...args)
   const token = flags.parseToken
   const url = 'address of the API with its version, such as http://127.0.0.1:3000/v1'
-  add(program, 'check', 'check a running server against the interface; it adds about 45 animals', runCheck, [
+  add(program, 'check', 'check a running server against the interface; the animals that it adds stay', runCheck, [
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
     flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),

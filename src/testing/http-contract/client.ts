@@ -17,7 +17,7 @@ export interface HttpContractOptions {
   readonly basis?: 'contract' | 'all' | undefined
   /** The URL of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of an API key, with which the suite sends about 150 requests and adds about 45 animals. */
+  /** The token of an API key, preferably of the plan `pro`. The suite adds animals with it, which nothing deletes. */
   readonly token: string
   /** The token of a key with at most 100 requests per minute, which the suite uses up. @default none: 429 is not tested */
   readonly limitedToken?: string | undefined
