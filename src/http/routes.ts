@@ -45,13 +45,18 @@ export function matchRoute(method: string, path: string): Route {
     const match = offered === wanted && pattern.exec(path)
     if (match) return { kind: 'operation', operation, parameters: match.groups ?? {} }
   }
-  const others = routes.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
-  if (others.length === 0) return { kind: 'unknown' }
-  return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
+  const allow = allowOf(path)
+  if (allow === undefined) return { kind: 'unknown' }
+  return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow }
 }
 
-/** Returns the `Allow` header of a path (RFC 9110, section 10.2.1). GET includes HEAD, and every path supports OPTIONS. */
-function allowHeader(methods: readonly string[]): string {
+/**
+ * Returns the `Allow` header (RFC 9110, section 10.2.1) of a path below the base path, or `undefined` for an unknown path. GET
+ * includes HEAD, and every path supports OPTIONS.
+ */
+export function allowOf(path: string): string | undefined {
+  const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  if (methods.length === 0) return undefined
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')
 }
 

@@ -35,7 +35,7 @@ export function expectError(response: ContractResponse, status: number): void {
 }
 
 /** Checks an error response of this project: its code and headers, and that it has no other members. Returns the message. */
-export function expectCode(response: ContractResponse, code: ErrorCode, headers: Record<string, string> = {}): string {
+export function expectCode(response: ContractResponse, code: ErrorCode, headers: HeaderValues = {}): string {
   const { status } = errorTable[code]
   expectError(response, status)
   const { message, ...others } = response.json as { message: string }
@@ -44,8 +44,10 @@ export function expectCode(response: ContractResponse, code: ErrorCode, headers:
   return message
 }
 
-/** Checks the values of headers; `null` means that the header must be absent. */
-export function expectHeaders({ name, headers }: ContractResponse, expected: Record<string, string | null>): void {
+/** The values of headers; `null` if a header must be absent. */
+type HeaderValues = Readonly<Record<string, string | null>>
+
+export function expectHeaders({ name, headers }: ContractResponse, expected: HeaderValues): void {
   for (const [header, value] of Object.entries(expected)) checkEqual(headers.get(header), value, `${name}: ${header}`)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchRoute, type Route } from '../../../src/http/routes.ts'
+import { allowOf, matchRoute, type Route } from '../../../src/http/routes.ts'
 import { startApi } from '../../support/api.ts'
 
 test.each<[string, string, Route]>([
@@ -19,7 +19,7 @@ test.each([
   ['GET', '/shop/none', 'There is nothing at this path.'],
   ['GET', '/pets', 'There is nothing at this path. The API is at /shop/pets.'],
   ['GET', '/shopping', 'There is nothing at this path. The API is at /shop/pets.'],
-  ['DELETE', '/shop/pets/1', 'This path supports only GET, HEAD, OPTIONS.'],
+  ['DELETE', '/shop/pets/1', `This path supports only ${allowOf('/pets/1')}.`],
 ])('the request %s %s gets the error message %j', async (method, target, message) => {
   const { send } = await startApi({ basePath: '/shop' })
   expect((await send(target, { method })).message).toBe(message)

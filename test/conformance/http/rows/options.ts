@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { allowOf } from '../../../../src/http/routes.ts'
 import { expectError, expectJson, expectOurs, get, keyOf, post, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
@@ -9,7 +10,7 @@ export const options: Rows = {
     const preflight = await send('/cors/v1/pets', { method: 'OPTIONS', headers })
     expectOurs(preflight, 204)
     assert.equal(preflight.headers['access-control-allow-origin'], 'https://shop.example')
-    assert.equal(preflight.headers['access-control-allow-methods'], 'GET, HEAD, POST, OPTIONS')
+    assert.equal(preflight.headers['access-control-allow-methods'], allowOf('/pets'))
   },
   'sends CORS headers to allowed origins only': async ({ send }) => {
     const read = await get(send, '/cors/v1/pets', { origin: 'https://shop.example' })
