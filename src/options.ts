@@ -103,9 +103,9 @@ const corsOptions = optionsOf<CorsOptions>({
 })
 
 export const storeShape = {
-  storage: z.optional(withMethods<PetStorage>(['list', 'create', 'get'])),
+  storage: z.optional(withMethods<PetStorage>({ list: true, create: true, get: true })),
   keyStore: z.optional(keyStore),
-  quota: z.optional(withMethods<QuotaStore>(['spend'])),
+  quota: z.optional(withMethods<QuotaStore>({ spend: true })),
   clock: z.optional(clock),
   basePath: z.optional(textThat((text) => BASE_PATH.test(text), 'a path such as "/v1", without query and escapes')),
   publicUrl: z.optional(

@@ -83,17 +83,21 @@ function hint(path: readonly PropertyKey[], known: readonly string[] = []): stri
   return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
 }
 
+/** The names of the methods that each `T` has. The compiler requires all of them, so no schema forgets a new method. */
+type RequiredMethods<T> = { readonly [Name in keyof T as undefined extends T[Name] ? never : Name]: true }
+
 /** Returns the schema of a port, a driver or a clock. A function with these methods is valid too, because `Date` is a clock. */
-export function withMethods<T>(names: readonly (string & keyof T)[], expected = `an object with ${names.join(', ')}`) {
+export function withMethods<T>(methods: RequiredMethods<T>, expected?: string) {
+  const names = Object.keys(methods)
   // An array has a method `find` too, but `array.find(token)` throws an error that contains the token.
   return z.custom<T>(
     (value) => !Array.isArray(value) && names.every((name) => typeof Object(value)[name] === 'function'),
-    expecting(expected),
+    expecting(expected ?? `an object with ${names.join(', ')}`),
   )
 }
 
-export const clock = withMethods<Clock>(['now'])
-export const keyStore = withMethods<KeyStore>(['find'])
+export const clock = withMethods<Clock>({ now: true })
+export const keyStore = withMethods<KeyStore>({ find: true })
 
 export function functionOf<T>() {
   return z.custom<T>((value) => typeof value === 'function', expecting('a function'))

@@ -29,7 +29,7 @@ export interface PostgresContext {
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
-const clientSchema = withMethods<PostgresClient>(['query'], 'an object with query(text, values)')
+const clientSchema = withMethods<PostgresClient>({ query: true }, 'an object with query(text, values)')
 
 /** Returns a function that repeats statements after a conflict, and translates errors. */
 export function queryOf(client: PostgresClient): Query {

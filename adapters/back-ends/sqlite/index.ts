@@ -43,7 +43,7 @@ const sqliteOptions = optionsOf<SqliteOptions>({
   busyTimeout: z.optional(milliseconds),
   synchronous: z.optional(oneOf(...SYNCHRONOUS)),
 })
-const connection = withMethods<SqliteDatabase>(['prepare', 'exec'], 'a connection with prepare and exec')
+const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a connection with prepare and exec')
 
 /**
  * Stores animals, keys and request counters in one SQLite file, which several processes of one machine may share.

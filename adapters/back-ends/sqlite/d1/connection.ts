@@ -20,7 +20,10 @@ export type Command = readonly [sql: string, ...values: SqliteValue[]]
 /** Calls reject with `service_unavailable` if D1 cannot be reached. */
 export type Engine = ReturnType<typeof engineOf>
 
-const binding = withMethods<D1Database>(['prepare', 'batch'], 'a D1 binding such as env.DB, with prepare and batch')
+const binding = withMethods<D1Database>(
+  { prepare: true, batch: true },
+  'a D1 binding such as env.DB, with prepare and batch',
+)
 
 export function engineOf(database: D1Database) {
   parseOption('database', binding, database)
