@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { innermostMessage } from '../../src/support/describe-value.ts'
-import { printable } from './output.ts'
-import { connectTo, requireFile } from './sqlite-file.ts'
+import { connectTo, requireFile } from './engines/sqlite-file.ts'
+import { printable } from './terminal/output.ts'
 
 /**
  * Runs `petstore backup`, also while a server uses the file. `VACUUM INTO` copies one state of the file. The backup API of SQLite

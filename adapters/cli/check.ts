@@ -4,7 +4,7 @@ import { readableText } from '../../src/support/readable-text.ts'
 import * as suite from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
-import { MAX_LINE, printable, printError, readableJson } from './output.ts'
+import { MAX_LINE, printable, printError, readableJson } from './terminal/output.ts'
 
 export interface CheckFlags {
   readonly key: string

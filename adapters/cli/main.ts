@@ -2,13 +2,13 @@
 import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
 import { runBackup } from './backup.ts'
-import * as flags from './flags.ts'
 import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys.ts'
-import { runOpenApi } from './openapi.ts'
-import { fail, survivePipes } from './output.ts'
-import { secretsOf } from './secret.ts'
+import { runOpenApi } from './openapi/openapi.ts'
 import { runSeed } from './seed.ts'
-import { runServe } from './serve.ts'
+import { runServe } from './serve/serve.ts'
+import * as flags from './terminal/flags.ts'
+import { fail, survivePipes } from './terminal/output.ts'
+import { secretsOf } from './terminal/secret.ts'
 
 type Parse = (text: string, previous: never) => unknown
 type Run = (...parameters: never[]) => Promise<void>

@@ -1,7 +1,7 @@
 import type { PetStorage } from '../../src/index.ts'
-import { type PlaceFlags, withPlace } from './back-end.ts'
-import { addDemoPets, leaveTimeForOthers } from './demo-data.ts'
-import { printable } from './output.ts'
+import { type PlaceFlags, withPlace } from './engines/back-end.ts'
+import { addDemoPets, leaveTimeForOthers } from './serve/demo-data.ts'
+import { printable } from './terminal/output.ts'
 
 export interface SeedFlags extends PlaceFlags {
   readonly count: number

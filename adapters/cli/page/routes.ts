@@ -6,10 +6,10 @@ import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
 import { assets } from '../../../src/openapi/reference/assets.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
-import { isSecret } from '../secret.ts'
-import { documentResponse, isProxied, type SharedDocument, sharedDocument } from '../shared-document.ts'
+import { isSecret } from '../terminal/secret.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
+import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
 import type { Usage } from './usage.ts'
 
 export interface DemoKey {

@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
-import { openRedis } from '../../../adapters/cli/engines.ts'
+import { openRedis } from '../../../adapters/cli/engines/servers.ts'
 import { createPetStore, type ManagedKeyStore } from '../../../src/index.ts'
 import { quotaContract } from '../../../src/testing/index.ts'
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts'
+import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi/openapi.ts'
 import { logRequests } from '../../../adapters/cli/page/request-log.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'

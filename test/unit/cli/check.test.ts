@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
-import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/flags.ts'
-import { fail } from '../../../adapters/cli/output.ts'
+import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/terminal/flags.ts'
+import { fail } from '../../../adapters/cli/terminal/output.ts'
 import { createTestPetStore, type ManualClock, manualClock } from '../../../src/testing/index.ts'
 
 const URL_OF_API = 'http://localhost/v1'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { logTo } from '../../../adapters/cli/log.ts'
-import { PetStoreError } from '../../../src/errors.ts'
-import { newToken } from '../../../src/keys/token.ts'
+import { logTo } from '../../../../adapters/cli/serve/log.ts'
+import { PetStoreError } from '../../../../src/errors.ts'
+import { newToken } from '../../../../src/keys/token.ts'
 
 /** Returns the lines that a log prints for a request with this target. */
 function linesFor(target: string, format: 'text' | 'json' = 'text', secrets: readonly string[] = []): string {

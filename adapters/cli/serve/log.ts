@@ -1,12 +1,12 @@
 import { inspect } from 'node:util'
-import { isPetStoreError } from '../../src/errors.ts'
-import { originForm, pathOf } from '../../src/http/request.ts'
-import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
-import { isNotice, MAX_FAULT, MAX_PATH } from '../../src/reports/observers.ts'
-import { innermostMessage } from '../../src/support/describe-value.ts'
-import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
-import type { LogFormat } from './flags.ts'
-import { printError, readableJson } from './output.ts'
+import { isPetStoreError } from '../../../src/errors.ts'
+import { originForm, pathOf } from '../../../src/http/request.ts'
+import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../../src/index.ts'
+import { isNotice, MAX_FAULT, MAX_PATH } from '../../../src/reports/observers.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { readableLines, readableText, withoutSecrets } from '../../../src/support/readable-text.ts'
+import type { LogFormat } from '../terminal/flags.ts'
+import { printError, readableJson } from '../terminal/output.ts'
 
 /** In UTF-16 code units. */
 const MAX_LOG_LINE = 1_000

@@ -1,12 +1,12 @@
 import { accessSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { temporaryFolder } from '../../conformance/sqlite/open.ts'
+import { temporaryFolder } from '../../../conformance/sqlite/open.ts'
 
 vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
 // Another test file of this worker may have loaded the module without the mock.
 vi.resetModules()
-const { openSqliteFile } = await import('../../../adapters/cli/sqlite-file.ts')
+const { openSqliteFile } = await import('../../../../adapters/cli/engines/sqlite-file.ts')
 
 test('the error names the folder in which the user may not write', async () => {
   const { folder, remove } = temporaryFolder()

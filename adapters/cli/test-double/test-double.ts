@@ -2,8 +2,8 @@ import { type BackEnd, type Clock, type IssuedKey, memory, type PetStorage, type
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable } from '../../../src/testing/pet-store.ts'
-import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
+import { withKnownKeys } from '../serve/fixed-keys.ts'
 
 /** Creates a clock that follows the real time with an offset, or stands still. Times are in milliseconds since the Unix epoch. */
 export function steerableClock(real: Clock) {

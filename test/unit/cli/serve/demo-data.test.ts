@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
-import { memory, type NewPet } from '../../../src/index.ts'
+import { addDemoData, addDemoPets } from '../../../../adapters/cli/serve/demo-data.ts'
+import { memory, type NewPet } from '../../../../src/index.ts'
 
 test('adds demo animals in order and in batches, with a pause after each batch', async () => {
   const { storage } = memory()

@@ -1,7 +1,7 @@
-import { systemClock } from '../../src/support/time.ts'
-import { isPersistent } from './back-end.ts'
-import type { ServeFlags } from './flags.ts'
-import { fail } from './output.ts'
+import { systemClock } from '../../../src/support/time.ts'
+import { isPersistent } from '../engines/back-end.ts'
+import type { ServeFlags } from '../terminal/flags.ts'
+import { fail } from '../terminal/output.ts'
 
 /** How long requests may take after the server has begun to close, in milliseconds. */
 export const CLOSE_TIMEOUT = 10_000

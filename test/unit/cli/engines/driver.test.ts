@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { using } from '../../../adapters/cli/driver.ts'
-import { PetStoreError } from '../../../src/index.ts'
+import { using } from '../../../../adapters/cli/engines/driver.ts'
+import { PetStoreError } from '../../../../src/index.ts'
 
 test('an error names the database and the innermost cause', async () => {
   const cause = new Error('database or disk is full')

@@ -1,22 +1,22 @@
-import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../src/index.ts'
-import { innermostMessage } from '../../src/support/describe-value.ts'
-import { serve } from '../hosts/node/index.ts'
-import { withSite } from '../hosts/node/site.ts'
-import { isPersistent, openBackEnd } from './back-end.ts'
-import type { Service } from './control/test-double.ts'
+import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../../src/index.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { serve } from '../../hosts/node/index.ts'
+import { withSite } from '../../hosts/node/site.ts'
+import { isPersistent, openBackEnd } from '../engines/back-end.ts'
+import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
+import { requireWritable } from '../engines/sqlite-file.ts'
+import { documentRoutes, referenceRoute } from '../openapi/openapi.ts'
+import { logRequests } from '../page/request-log.ts'
+import { type DemoKey, isLoopback, pageRoutes } from '../page/routes.ts'
+import { watchUsage } from '../page/usage.ts'
+import { knownPlans, type ServeFlags } from '../terminal/flags.ts'
+import { flagOf, printError } from '../terminal/output.ts'
+import { newSecret, secretsOf } from '../terminal/secret.ts'
+import type { Service } from '../test-double/test-double.ts'
 import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
-import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
-import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
-import { documentRoutes, referenceRoute } from './openapi.ts'
-import { flagOf, printError } from './output.ts'
-import { logRequests } from './page/request-log.ts'
-import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
-import { watchUsage } from './page/usage.ts'
-import { newSecret, secretsOf } from './secret.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
-import { requireWritable } from './sqlite-file.ts'
 import { startJson, startText } from './start-text.ts'
 
 /** Runs `petstore serve` until SIGINT or SIGTERM. */
@@ -55,8 +55,8 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     throw new Error(
       `--control-port: only a store in memory can be reset, so it cannot be used together with ${flagOf(other)}`,
     )
-  const { createTestDouble } = await import('./control/test-double.ts')
-  const { createControlApi } = await import('./control/api.ts')
+  const { createTestDouble } = await import('../test-double/test-double.ts')
+  const { createControlApi } = await import('../test-double/api.ts')
   const { key = [], planLimits, seed = DEMO_ANIMALS } = flags
   const demoKeys = key.length > 0 ? [] : await issueDemoKeys(memory().keyStore, planLimits)
   const double = await createTestDouble({

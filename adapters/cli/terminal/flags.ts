@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander'
-import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../src/index.ts'
-import { isToken68 } from '../../src/keys/token.ts'
-import { defaultPlans } from '../../src/model.ts'
-import { isHttpUrl } from '../../src/schemas/options.ts'
-import { trimEndOf } from '../../src/support/trim-end.ts'
-import type { TrustProxy } from '../hosts/node/index.ts'
-import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
+import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../../src/index.ts'
+import { isToken68 } from '../../../src/keys/token.ts'
+import { defaultPlans } from '../../../src/model.ts'
+import { isHttpUrl } from '../../../src/schemas/options.ts'
+import { trimEndOf } from '../../../src/support/trim-end.ts'
+import type { TrustProxy } from '../../hosts/node/index.ts'
+import type { BackEndFlags, PlanLimitsByName } from '../engines/back-end.ts'
 
 export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicUrl' | 'cors' | 'bodyLimit' | 'sunset'> {
   readonly port: number

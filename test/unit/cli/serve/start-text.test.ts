@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AddedData } from '../../../adapters/cli/demo-data.ts'
-import { startJson, startText } from '../../../adapters/cli/start-text.ts'
+import type { AddedData } from '../../../../adapters/cli/serve/demo-data.ts'
+import { startJson, startText } from '../../../../adapters/cli/serve/start-text.ts'
 
 const NOTHING: AddedData = { animals: undefined, keys: [] }
 const ADDRESSES = { api: 'http://127.0.0.1:3000/v1', page: 'http://127.0.0.1:3000/#of-this-run' }

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts'
-import { withSite } from '../../../adapters/hosts/node/site.ts'
-import { createPetStore, toApiRequest } from '../../../src/index.ts'
-import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
+import { documentRoutes, referenceRoute } from '../../../../adapters/cli/openapi/openapi.ts'
+import { withSite } from '../../../../adapters/hosts/node/site.ts'
+import { createPetStore, toApiRequest } from '../../../../src/index.ts'
+import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/index.ts'
 
-vi.mock('../../../src/openapi/index.ts', { spy: true })
+vi.mock('../../../../src/openapi/index.ts', { spy: true })
 
 /** Requests the OpenAPI document from a server with these options. */
 async function get(options: OpenApiOptions, headers: Record<string, string> = {}, path = '/openapi.json') {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type SqliteDatabase, sqlite } from '../back-ends/sqlite/index.ts'
+import { type SqliteDatabase, sqlite } from '../../back-ends/sqlite/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }

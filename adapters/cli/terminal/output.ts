@@ -1,5 +1,5 @@
-import { isPetStoreError } from '../../src/errors.ts'
-import { escapeHidden, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
+import { isPetStoreError } from '../../../src/errors.ts'
+import { escapeHidden, readableText, withoutSecrets } from '../../../src/support/readable-text.ts'
 
 /** Unlike `console.log`, rejects if the line cannot be written. */
 export function print(text: string): Promise<void> {

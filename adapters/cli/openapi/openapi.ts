@@ -1,11 +1,11 @@
-import type { ApiRequest } from '../../src/index.ts'
-import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts'
-import type { SiteRoute, SiteRoutes } from '../hosts/node/site.ts'
-import type { ServeFlags } from './flags.ts'
-import { print } from './output.ts'
-import { HOME, LINKS } from './page/live-page.ts'
-import { REFERENCE_HEADERS } from './page/routes.ts'
-import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
+import type { ApiRequest } from '../../../src/index.ts'
+import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index.ts'
+import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
+import { HOME, LINKS } from '../page/live-page.ts'
+import { REFERENCE_HEADERS } from '../page/routes.ts'
+import { documentResponse, isProxied, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
+import type { ServeFlags } from '../terminal/flags.ts'
+import { print } from '../terminal/output.ts'
 
 export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'> {
   readonly yaml?: true
@@ -39,7 +39,7 @@ export function referenceRoute(options: OpenApiOptions): SiteRoute {
 }
 
 async function referenceOf(options: OpenApiOptions): Promise<string> {
-  const { referencePage } = await import('../../src/openapi/reference/reference-html.ts')
+  const { referencePage } = await import('../../../src/openapi/reference/reference-html.ts')
   const surroundings = { home: HOME.href, links: LINKS, path: '/reference', sendPath: '/' }
   return referencePage(await documentOf(options), surroundings)
 }
@@ -77,7 +77,7 @@ function originOf(request: ApiRequest): string {
  * of the server begins with `origin`. The links in examples stay relative, as the server sends them.
  */
 async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApiDocument> {
-  const { openApiDocument } = await import('../../src/openapi/index.ts')
+  const { openApiDocument } = await import('../../../src/openapi/index.ts')
   const document = openApiDocument(options)
   if (options.serverUrl !== undefined) return document
   return { ...document, servers: document.servers.map(({ url }) => ({ url: origin + url })) }

@@ -1,6 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { parseSeconds, type ServeFlags } from '../../../adapters/cli/flags.ts'
-import { closeOnSignal, drainDelayOf } from '../../../adapters/cli/shutdown.ts'
+import { closeOnSignal, drainDelayOf } from '../../../../adapters/cli/serve/shutdown.ts'
+import { parseSeconds, type ServeFlags } from '../../../../adapters/cli/terminal/flags.ts'
 
 const flags: ServeFlags = { port: 0, host: '127.0.0.1', basePath: '/v1', planLimits: {} }
 const { isTTY } = process.stdin

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { isPetStoreError } from '../../src/errors.ts'
-import type { ManagedBackEnd } from '../../src/index.ts'
-import { innermostMessage } from '../../src/support/describe-value.ts'
+import { isPetStoreError } from '../../../src/errors.ts'
+import type { ManagedBackEnd } from '../../../src/index.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
 
 export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */

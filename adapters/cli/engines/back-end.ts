@@ -1,6 +1,6 @@
-import { memory, type PlanLimits } from '../../src/index.ts'
+import { memory, type PlanLimits } from '../../../src/index.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
-import { openPostgres, openRedis } from './engines.ts'
+import { openPostgres, openRedis } from './servers.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>

@@ -1,9 +1,9 @@
-import { innermostMessage } from '../../src/support/describe-value.ts'
-import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
-import { type RedisClient, redis } from '../back-ends/redis/index.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { type PostgresClient, postgres } from '../../back-ends/postgres/index.ts'
+import { type RedisClient, redis } from '../../back-ends/redis/index.ts'
+import { printError } from '../terminal/output.ts'
+import { passwordsOf } from '../terminal/secret.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
-import { printError } from './output.ts'
-import { passwordsOf } from './secret.ts'
 
 /** In milliseconds. Without `response`, a command would wait forever for a server that is gone but has closed no connection. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }

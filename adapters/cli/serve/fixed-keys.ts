@@ -1,9 +1,9 @@
-import type { IssuedKey, ManagedKeyStore } from '../../src/index.ts'
-import type { PlanLimitsByName } from './back-end.ts'
-import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from './flags.ts'
-import { printable } from './output.ts'
-import { isLoopback } from './page/routes.ts'
-import { hashOf } from './page/usage.ts'
+import type { IssuedKey, ManagedKeyStore } from '../../../src/index.ts'
+import type { PlanLimitsByName } from '../engines/back-end.ts'
+import { isLoopback } from '../page/routes.ts'
+import { hashOf } from '../page/usage.ts'
+import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from '../terminal/flags.ts'
+import { printable } from '../terminal/output.ts'
 
 /** Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
-import { isPersistent, type PlanLimitsByName } from './back-end.ts'
-import type { OpenedBackEnd } from './driver.ts'
-import { demoLimits, knownPlans, type ServeFlags } from './flags.ts'
+import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../../src/index.ts'
+import { isPersistent, type PlanLimitsByName } from '../engines/back-end.ts'
+import type { OpenedBackEnd } from '../engines/driver.ts'
+import { demoLimits, knownPlans, type ServeFlags } from '../terminal/flags.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const

@@ -1,14 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createControlApi } from '../../../adapters/cli/control/api.ts'
-import { operations } from '../../../adapters/cli/control/operations.ts'
-import { clockBody } from '../../../adapters/cli/control/schemas.ts'
-import { createTestDouble, steerableClock } from '../../../adapters/cli/control/test-double.ts'
-import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
-import { fixedKeys } from '../../../adapters/cli/fixed-keys.ts'
-import { createPetStore, toApiRequest } from '../../../src/index.ts'
-import { manualClock } from '../../../src/testing/index.ts'
+import { addDemoPets } from '../../../../adapters/cli/serve/demo-data.ts'
+import { fixedKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
+import { createControlApi } from '../../../../adapters/cli/test-double/api.ts'
+import { operations } from '../../../../adapters/cli/test-double/operations.ts'
+import { clockBody } from '../../../../adapters/cli/test-double/schemas.ts'
+import { createTestDouble, steerableClock } from '../../../../adapters/cli/test-double/test-double.ts'
+import { createPetStore, toApiRequest } from '../../../../src/index.ts'
+import { manualClock } from '../../../../src/testing/index.ts'
 
 const START = Date.UTC(2027, 0, 15, 12)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { fixedKeys, withKnownKeys } from '../../../adapters/cli/fixed-keys.ts'
-import { parseKeys } from '../../../adapters/cli/flags.ts'
-import { memory } from '../../../src/index.ts'
+import { fixedKeys, withKnownKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
+import { parseKeys } from '../../../../adapters/cli/terminal/flags.ts'
+import { memory } from '../../../../src/index.ts'
 
 function keyStoreOf(text: string) {
   return withKnownKeys(memory().keyStore, fixedKeys(parseKeys(text), { free: { perMinute: 2, perDay: 3 } }))

@@ -1,8 +1,8 @@
-import { escapeHidden } from '../../src/support/readable-text.ts'
-import { isPersistent } from './back-end.ts'
+import { escapeHidden } from '../../../src/support/readable-text.ts'
+import { isPersistent } from '../engines/back-end.ts'
+import type { ServeFlags } from '../terminal/flags.ts'
+import { printable, shellWord } from '../terminal/output.ts'
 import type { AddedData } from './demo-data.ts'
-import type { ServeFlags } from './flags.ts'
-import { printable, shellWord } from './output.ts'
 
 /** URLs. Those of the page and of the control API contain a secret. */
 export interface Addresses {
