@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { allowOf } from '../../src/http/routes.ts'
-import { contractClient } from '../../src/testing/http-contract/client.ts'
-import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
+import { contractClient } from '../../src/testing/suites/http/client.ts'
+import { httpContractRows } from '../../src/testing/suites/http/suite.ts'
 import { fetchThrough, type Received, type Sent, socketClient, Wire } from '../conformance/http/client.ts'
 import { accepts, type RunningApp } from './app.ts'
 

@@ -92,7 +92,7 @@ describe('the folders', () => {
 
   test('only interceptFetch uses @mswjs/interceptors', () => {
     for (const [file, names] of src)
-      if (names.includes('@mswjs/interceptors/fetch')) expect(file).toBe('src/testing/intercept.ts')
+      if (names.includes('@mswjs/interceptors/fetch')) expect(file).toBe('src/testing/store/intercept.ts')
   })
 
   test('only the contract suites use fast-check', () => {

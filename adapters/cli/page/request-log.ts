@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
 import { readableLines, readableText } from '../../../src/support/readable-text.ts'
-import { withBodyCopy } from '../../../src/testing/journal.ts'
+import { withBodyCopy } from '../../../src/testing/store/journal.ts'
 
 /** A request to the API and its response, without tokens. */
 export interface LoggedRequest {

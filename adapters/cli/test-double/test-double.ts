@@ -1,7 +1,7 @@
 import { type BackEnd, type Clock, type IssuedKey, memory, type PetStorage, type PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
-import { createRestartable } from '../../../src/testing/pet-store.ts'
+import { createRestartable } from '../../../src/testing/store/pet-store.ts'
 import type { UsageReader } from '../page/usage.ts'
 import { withKnownKeys } from '../serve/fixed-keys.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { type BackEnd, createPetStore, memory, type PetStorage } from '../../../src/index.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
-import { portFaults } from '../../../src/testing/faults.ts'
+import { portFaults } from '../../../src/testing/store/faults.ts'
 
 const context = { signal: new AbortController().signal, clientAddress: '192.0.2.1' }
 

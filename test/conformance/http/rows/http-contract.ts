@@ -1,5 +1,5 @@
-import { contractClient } from '../../../../src/testing/http-contract/client.ts'
-import { httpContractRows } from '../../../../src/testing/http-contract/suite.ts'
+import { contractClient } from '../../../../src/testing/suites/http/client.ts'
+import { httpContractRows } from '../../../../src/testing/suites/http/suite.ts'
 import { fetchThrough, type Send } from '../client.ts'
 import { keyOf } from '../expect.ts'
 import type { Rows } from '../suite.ts'

@@ -1,0 +1,39 @@
+import { isRemoved } from '../../../http/deprecation.ts'
+import { operations } from '../../../operations.ts'
+import type { ContractClient, ContractRequest, ContractResponse } from './client.ts'
+
+/** One test of a server. */
+export interface HttpContractRow {
+  readonly title: string
+  /** `contract` if docs/interface.md demands it, `decision` if the document is silent and this project has decided. */
+  readonly basis: 'contract' | 'decision'
+  /** True if the row uses up the limit of a key. The option `limitedToken` is then required. */
+  readonly needsLimitedKey: boolean
+  /** Rejects with an error that says what was expected. */
+  readonly check: (client: ContractClient) => Promise<void>
+}
+
+export function rowsOf(basis: HttpContractRow['basis'], needsLimitedKey = false) {
+  return (title: string, check: HttpContractRow['check']): HttpContractRow => ({ title, basis, needsLimitedKey, check })
+}
+
+export const REX = { name: 'Rex', categoryId: 1 }
+
+/** The path of an animal that no server has: its id is the largest int64. */
+export const UNKNOWN_PET = '/pets/9223372036854775807'
+
+export function post(client: ContractClient, body: string | object = REX, headers: Record<string, string> = {}) {
+  return client.send('POST /pets', { body, headers })
+}
+
+/** Reads an animal and checks the response. Accepts 410 after the announced removal of getPet, but not earlier. */
+export async function checkGetPet(
+  client: ContractClient,
+  path: string,
+  expect: (response: ContractResponse) => void,
+  request?: ContractRequest,
+) {
+  const response = await client.send(`GET ${path}`, request)
+  const mayBeRemoved = isRemoved(operations.getPet.deprecation, response.time, 'enforce')
+  if (response.status !== 410 || !mayBeRemoved) expect(response)
+}

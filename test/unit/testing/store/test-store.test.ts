@@ -1,0 +1,575 @@
+import { mock } from 'node:test'
+import { build } from 'esbuild'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serve } from '../../../../adapters/hosts/node/index.ts'
+import { createPetStoreClient } from '../../../../src/client/index.ts'
+import { memory } from '../../../../src/index.ts'
+import { createTestPetStore, manualClock } from '../../../../src/testing/index.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+const REX = '{"name":"Rex","categoryId":1}'
+
+describe('options', () => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('the option %s is rejected', async (name) => {
+    await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `option ${name}: expected none, because a test store has its own, got an object`,
+    })
+  })
+
+  test.each([null, 5, [], new Map()])('options that are not an object are rejected: %j', async (options) => {
+    await expect(createTestPetStore(options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^option options: expected a plain object, got /),
+    })
+  })
+
+  test.each([
+    ['pets', { pets: 5 }],
+    ['pets\\[0\\]\\.name', { pets: [{ categoryId: 1n }] }],
+    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1 }] }],
+    ['pets\\[0\\]\\.status', { pets: [{ name: 'Rex', status: 'lost' }] }],
+    ['plan', { plan: 'gold' }],
+    ['plan', { plan: 'enterprise' }],
+    ['token', { token: 'a token' }],
+    ['clock', { clock: 5 }],
+    ['colour', { colour: 'red' }],
+  ])('an invalid option is named in the error: %s', async (name, options) => {
+    await expect(createTestPetStore(options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(new RegExp(`^option ${name}: `)),
+    })
+  })
+
+  test('the error about an unknown option lists the options', async () => {
+    await expect(createTestPetStore({ animals: [] } as never)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^option animals: expected one of the options pets, plan, token, clock, basePath, (?!.*(storage|keyStore|quota)\b).*got an array$/,
+      ),
+    })
+  })
+
+  test('createTestPetStore accepts inherited options', async () => {
+    const options = Object.create({ basePath: '/x', clock: manualClock(5), token: 'abc', pets: [{ name: 'Rex' }] })
+    const { basePath, clock, token, client } = await createTestPetStore(options)
+    expect([basePath, clock.now(), token]).toEqual(['/x', 5, 'abc'])
+    expect((await client.listPets()).pets.length).toBe(1)
+  })
+
+  test('the store starts with the animals of the option `pets`', async () => {
+    const { client } = await createTestPetStore({
+      pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 9007199254740993n, status: 'sold' }],
+    })
+    expect((await client.listPets()).pets).toEqual([
+      { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' },
+      { id: 2n, name: 'Ada', categoryId: 9007199254740993n, status: 'sold' },
+    ])
+  })
+
+  test('with defaultStatus null, the first animals have no status', async () => {
+    const { client } = await createTestPetStore({ defaultStatus: null, pets: [{ name: 'Rex' }] })
+    expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
+  })
+
+  test('the option `token` accepts a text that does not begin with pet_', async () => {
+    const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
+    const ask = async (sent: string) =>
+      (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
+    expect([token, await ask('test-key'), await ask('other-key')]).toEqual(['test-key', 200, 401])
+    const [key] = await keyStore.list()
+    await keyStore.revoke(key?.id ?? '')
+    expect(await ask('test-key')).toBe(401)
+  })
+
+  test.each([
+    ['business', undefined, 1_000],
+    ['enterprise', { enterprise: { perMinute: 7, perDay: 70 } }, 7],
+    ['gold', { gold: { perMinute: 8, perDay: 80 } }, 8],
+  ] as const)('the key has the limits of the plan %s', async (plan, plans, limit) => {
+    const { client } = await createTestPetStore({ plan, plans })
+    await client.listPets()
+    expect(client.rateLimit?.limit).toBe(limit)
+  })
+})
+
+describe('the clock', () => {
+  test('the clock starts at the real time and stands still', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2028, 1, 29) })
+    const { clock } = await createTestPetStore()
+    vi.setSystemTime(Date.UTC(2029, 0, 1))
+    expect(clock.now()).toBe(Date.UTC(2028, 1, 29))
+  })
+
+  test('with the option `clock: Date`, the store follows fake timers', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
+    const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+    expect((await request('/pets/1')).status).toBe(200)
+    vi.advanceTimersByTime(60_000)
+    expect((await request('/pets/1')).status).toBe(410)
+  })
+
+  test('with the option `clock: Date`, the store follows fake timers that start later', async () => {
+    const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+    expect(clock).toBe(Date)
+    vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
+    expect((await request('/pets/1')).status).toBe(200)
+    vi.advanceTimersByTime(60_000)
+    expect((await request('/pets/1')).status).toBe(410)
+    expect(requests.at(-1)?.time).toBe(Date.UTC(2030, 11, 5))
+  })
+
+  test.each(['before the store', 'after the store'])(
+    'with `clock: Date`, the store follows mock timers of node:test that are enabled %s',
+    async (order) => {
+      const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
+      onTestFinished(() => mock.timers.reset())
+      if (order === 'before the store') start()
+      const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+      if (order === 'after the store') start()
+      expect((await request('/pets/1')).status).toBe(200)
+      mock.timers.tick(60_000)
+      expect((await request('/pets/1')).status).toBe(410)
+    },
+  )
+
+  test('getPet responds with 410 after the clock is set to 2030', async () => {
+    const { request, clock } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+    clock.set(Date.UTC(2030, 11, 5))
+    expect(await (await request('/pets/1')).json()).toMatchObject({ code: 'operation_removed' })
+    expect((await request('/pets')).status).toBe(200)
+  })
+
+  test('the clock advances when the client waits for a retry', async () => {
+    const { client, clock } = await createTestPetStore({ clock: manualClock(Date.UTC(2030, 0, 1)) })
+    for (let i = 0; i < 61; i++) await client.listPets()
+    expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
+  })
+
+  test.each([Number.NaN, -6, 253_402_300_800_000, '1 January' as never])('the clock rejects the time %s', (time) => {
+    const wrong = expect.objectContaining({ code: 'invalid_option' })
+    const clock = manualClock(5)
+    expect(() => manualClock(time)).toThrow(wrong)
+    expect(() => clock.set(time)).toThrow(wrong)
+    expect(() => clock.advance(time)).toThrow(wrong)
+    expect(clock.now()).toBe(5)
+  })
+})
+
+describe('request', () => {
+  test('request() follows a Link from page to page', async () => {
+    const { request } = await createTestPetStore({ basePath: '/shop/v1' })
+    for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: REX })
+    const first = await request('/pets?limit=2')
+    const [, next = ''] = /<(.+)>/.exec(first.headers.get('link') ?? '') ?? []
+    expect(next).toMatch(/^\/shop\/v1\/pets\?/)
+    for (const target of [next, `https://pets.example${next}`]) {
+      const second = await request(target)
+      expect([second.status, await second.json()]).toEqual([200, [expect.objectContaining({ id: 3 })]])
+    }
+    expect((await request('/shop/pets')).status).toBe(404)
+    const { request: atRoot } = await createTestPetStore({ basePath: '/' })
+    expect([(await atRoot('/pets')).status, (await atRoot('//x/pets')).status]).toEqual([200, 404])
+  })
+
+  test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
+    'request() follows a Link if publicUrl is %s',
+    async (publicUrl) => {
+      const { request, storage } = await createTestPetStore({ publicUrl })
+      for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
+      const [, next = ''] = /<(.+)>/.exec((await request('/pets?limit=1')).headers.get('link') ?? '') ?? []
+      expect(next).toMatch(/^https:\/\/pets\.example\/.*\?/)
+      const second = await request(next)
+      expect([second.status, await second.json()]).toEqual([200, [expect.objectContaining({ name: 'Ada' })]])
+    },
+  )
+
+  test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
+    'request() rejects %s in place of a path',
+    async (path) => {
+      const { request } = await createTestPetStore()
+      await expect(async () => request(path as string)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^option path: expected a path such as "\/pets", got /),
+      })
+    },
+  )
+
+  test('request() sets Content-Type to JSON by default', async () => {
+    const { request } = await createTestPetStore()
+    const post = async (body: RequestInit['body'], headers = {}) =>
+      (await request('/pets', { method: 'POST', body, headers })).status
+    for (const body of [REX, Buffer.from(REX), new Blob([REX])]) expect(await post(body as string)).toBe(201)
+    expect(await post(REX, { 'Content-Type': 'text/plain' })).toBe(415)
+    expect(await post(new Blob([REX], { type: 'text/csv' }) as never)).toBe(415)
+    expect(await post(new FormData() as never)).toBe(415)
+    expect(await post(new URLSearchParams('name=Rex') as never)).toBe(415)
+    expect((await request('/pets', { headers: { Authorization: 'Bearer nobody' } })).status).toBe(401)
+  })
+})
+
+describe('fetch', () => {
+  const start = async () => {
+    const store = await createTestPetStore()
+    return { ...store, headers: { authorization: `Bearer ${store.token}`, 'content-type': 'application/json' } }
+  }
+
+  test('fetch accepts a string, a URL and a Request', async () => {
+    const { fetch, headers } = await start()
+    const address = 'https://api.example/v1/pets'
+    expect((await fetch(address, { headers, method: 'POST', body: REX })).status).toBe(201)
+    expect((await fetch(new URL(address), { headers })).status).toBe(200)
+    expect((await fetch(new Request(address, { headers }))).status).toBe(200)
+    expect((await fetch(new Request(address), { headers })).status).toBe(200)
+  })
+
+  test('fetch can replace the global fetch', async () => {
+    const { fetch: stub, headers, requests } = await start()
+    vi.stubGlobal('fetch', stub)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect([(await fetch('https://api.example/v1/pets', { headers })).status, requests.length]).toEqual([200, 1])
+  })
+
+  test('fetch adds no Authorization header', async () => {
+    const { fetch } = await start()
+    expect((await fetch('http://localhost/v1/pets')).status).toBe(401)
+  })
+
+  test('fetch sets response.url without its fragment', async () => {
+    const { fetch } = await start()
+    expect((await fetch('http://localhost/v1/pets?limit=1#top')).url).toBe('http://localhost/v1/pets?limit=1')
+  })
+
+  test('fetch rejects with the reason of an aborted signal', async () => {
+    const { fetch, requests } = await start()
+    await expect(fetch('http://localhost/v1/pets', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop')
+    expect(requests.length).toBe(0)
+  })
+
+  test('fetch rejects if its signal aborts before the store has responded', async () => {
+    vi.useFakeTimers()
+    const { fetch, headers, faults } = await start()
+    faults.storage.delay(1_000)
+    const controller = new AbortController()
+    const response = fetch('http://localhost/v1/pets', { headers, signal: controller.signal })
+    const rejected = expect(response).rejects.toBe('stop')
+    await vi.advanceTimersByTimeAsync(500)
+    controller.abort('stop')
+    await rejected
+  })
+
+  test.each(['/v1/pets', 'no address'])('fetch rejects the address %s with a TypeError', async (address) => {
+    const { fetch } = await start()
+    await expect(fetch(address)).rejects.toThrow(TypeError)
+  })
+})
+
+describe('faults', () => {
+  const start = async () => {
+    const errors: unknown[] = []
+    const store = await createTestPetStore({ onError: (error) => void errors.push(error) })
+    return { ...store, errors, status: async () => (await store.request('/pets')).status }
+  }
+
+  test.each(['storage', 'keyStore', 'quota'] as const)('a fault of %s lasts until recover is called', async (port) => {
+    const { faults, status, errors } = await start()
+    faults[port].fail()
+    expect([await status(), await status(), errors.length]).toEqual([503, 503, 2])
+    faults[port].recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('a fault throws the given error', async () => {
+    const { faults, status, errors } = await start()
+    const error = new Error('disk full')
+    faults.storage.fail(error)
+    expect([await status(), errors]).toEqual([500, [error]])
+  })
+
+  test('a fault ends after the given number of calls', async () => {
+    const { faults, status } = await start()
+    faults.storage.failTimes(2)
+    expect([await status(), await status(), await status()]).toEqual([503, 503, 200])
+  })
+
+  test('faults do not affect direct calls of storage and keyStore', async () => {
+    const { faults, storage } = await start()
+    faults.storage.fail()
+    expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+  })
+
+  test('if the connection breaks, fetch rejects although the animal is added', async () => {
+    const { faults, request, storage, errors, requests } = await start()
+    const body = '{"name":"Rex","categoryId":1}'
+    const add = () => request('/pets', { method: 'POST', body, headers: { 'idempotency-key': 'order-1' } })
+    faults.connection.breakTimes(1)
+    await expect(add()).rejects.toThrow(new TypeError('fetch failed'))
+    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect((await add()).headers.get('idempotency-replayed')).toBe('true')
+    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect(requests.map(({ response }) => response?.status)).toEqual([201, 201])
+    expect(errors).toEqual([])
+  })
+
+  test('the client adds an animal once although connections break', async () => {
+    const { faults, client, requests } = await start()
+    faults.connection.breakTimes(3)
+    expect(await client.createPet({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+    expect(new Set(requests.map(({ header }) => header('Idempotency-Key'))).size).toBe(1)
+    expect((await client.listPets()).pets).toHaveLength(1)
+  })
+
+  test('a request from before reset uses up no fault that is set after it', async () => {
+    vi.useFakeTimers()
+    const { faults, fetch, token, status, reset } = await start()
+    faults.keyStore.delay(1_000, 1)
+    const early = fetch('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+    await reset()
+    faults.storage.failTimes(1)
+    faults.connection.breakTimes(1)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect((await early).status).toBe(200)
+    await expect(status()).rejects.toThrow('fetch failed')
+    expect(await status()).toBe(200)
+  })
+
+  test('a fault that is set while reset is pending applies after it', async () => {
+    const { faults, status, reset } = await start()
+    faults.quota.fail()
+    const done = reset()
+    faults.storage.failTimes(1)
+    await done
+    expect([await status(), await status()]).toEqual([503, 200])
+  })
+
+  test('of two resets at once, the later one counts', async () => {
+    const { faults, status, reset, storage, requests } = await start()
+    const resets = [reset(), reset()]
+    faults.storage.failTimes(1)
+    await Promise.all(resets)
+    expect([await status(), await status(), requests.length]).toEqual([503, 200, 2])
+    expect(await storage.list({ limit: 1 })).toEqual([])
+  })
+
+  test('refuseTimes causes a 429 in the middle of a run, and counts nothing', async () => {
+    const { faults, request, clock } = await start()
+    clock.set(Date.UTC(2030, 0, 1, 0, 0, 20))
+    expect((await request('/pets')).headers.get('x-ratelimit-remaining')).toBe('59')
+    faults.quota.refuseTimes(2)
+    for (let i = 0; i < 2; i++) {
+      const refused = await request('/pets')
+      expect(refused.headers.get('retry-after')).toBe('40')
+      expect(await refused.json()).toMatchObject({ code: 'rate_limit_exceeded', status: 429 })
+      expect([refused.headers.get('x-ratelimit-limit'), refused.headers.get('x-ratelimit-remaining')]).toEqual([
+        '60',
+        '0',
+      ])
+    }
+    expect((await request('/pets')).headers.get('x-ratelimit-remaining')).toBe('58')
+  })
+
+  test('refuse lasts until recover, and causes no ban', async () => {
+    const { faults, status } = await start()
+    faults.quota.refuse()
+    for (let i = 0; i < 70; i++) expect(await status()).toBe(429)
+    faults.quota.recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('the client waits for the time of a forced 429', async () => {
+    const { faults, client, clock } = await start()
+    clock.set(Date.UTC(2030, 0, 1, 0, 0, 20))
+    await client.listPets()
+    faults.quota.refuseTimes(1)
+    await client.listPets()
+    expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
+  })
+
+  test('`recover` and `reset` each end the fault of a broken connection', async () => {
+    const { faults, status, reset } = await start()
+    faults.connection.breakTimes(9)
+    faults.connection.recover()
+    expect(await status()).toBe(200)
+    faults.connection.breakTimes(9)
+    await reset()
+    expect(await status()).toBe(200)
+  })
+
+  test('an invalid number of broken connections is rejected', async () => {
+    const { faults } = await start()
+    expect(() => faults.connection.breakTimes(0)).toThrow(/^option times: expected a whole number/)
+  })
+
+  test('faults affect only the operation that they name', async () => {
+    const { faults, status, request, storage } = await start()
+    const add = async () => (await request('/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })).status
+    const { storage: creates, connection } = faults.for({ operation: 'createPet' })
+    creates.failTimes(1)
+    expect([await status(), await add(), await add()]).toEqual([200, 503, 201])
+    connection.breakConnections()
+    expect(await status()).toBe(200)
+    await expect(add()).rejects.toThrow(new TypeError('fetch failed'))
+    connection.recover()
+    expect([await add(), (await storage.list({ limit: 9 })).length]).toEqual([201, 3])
+  })
+
+  test('recover for one operation does not end the faults of the others', async () => {
+    const { faults, status } = await start()
+    faults.storage.fail()
+    faults.for({ operation: 'listPets' }).storage.recover()
+    expect(await status()).toBe(503)
+    faults.for({ operation: 'listPets' }).storage.fail()
+    faults.storage.recover()
+    expect(await status()).toBe(200)
+    faults.quota.fail()
+    faults.recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('a fault for an unknown operation is rejected', async () => {
+    const { faults } = await start()
+    expect(() => faults.for({} as { operation: 'createPet' })).toThrow('operation')
+    expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
+      'option operation: expected listPets or createPet or getPet, got the string "addPet"',
+    )
+  })
+
+  test('on Node, a fault that breaks the connection closes its socket', async () => {
+    const { petStore, token, faults, storage, errors } = await start()
+    const server = await serve(petStore, { port: 0 })
+    onTestFinished(server.close)
+    const client = createPetStoreClient({ baseUrl: `${server.url}/v1`, apiKey: token, retry: false })
+    const add = () => client.createPet({ name: 'Rex', categoryId: 1n }, { idempotencyKey: 'order-1' })
+    faults.connection.breakTimes(1)
+    await expect(add()).rejects.toMatchObject({ code: 'network_error' })
+    expect([await add(), (await storage.list({ limit: 9 })).length, errors]).toMatchObject([{ id: 1n }, 1, []])
+  })
+
+  test('fake timers control the delay of a fault', async () => {
+    vi.useFakeTimers()
+    const { faults, status } = await start()
+    faults.keyStore.delay(300)
+    let received = 0
+    const pending = status().then((code) => {
+      received = code
+    })
+    await vi.advanceTimersByTimeAsync(299)
+    expect(received).toBe(0)
+    await vi.advanceTimersByTimeAsync(1)
+    await pending
+    expect(received).toBe(200)
+  })
+
+  test('a call with a long delay gets 503 at the timeout', async () => {
+    vi.useFakeTimers()
+    const { faults, status } = await start()
+    faults.storage.delay(60_000)
+    const pending = status()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await pending).toBe(503)
+  })
+
+  test.each([0, -1, 1.5, '2'])('failTimes throws if the number of calls is %j', async (times) => {
+    const { faults } = await start()
+    expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
+  })
+
+  test.each([-1, 0.5, Number.NaN])('delay throws if the number of milliseconds is %j', async (milliseconds) => {
+    const { faults } = await start()
+    expect(() => faults.quota.delay(milliseconds)).toThrow(/^option milliseconds: /)
+  })
+})
+
+describe('requests', () => {
+  test('the journal records requests with their responses', async () => {
+    const { request, requests, clock, token } = await createTestPetStore()
+    await request('/pets?limit=5', { headers: { 'X-Trace': 'abc' } })
+    await request('/pets', { method: 'POST', body: REX })
+    expect(requests).toMatchObject([
+      { method: 'GET', path: '/v1/pets?limit=5', body: '', time: clock.now(), response: { status: 200, body: '[]' } },
+      { method: 'POST', path: '/v1/pets', body: REX, response: { status: 201, headers: { location: '/v1/pets/1' } } },
+    ])
+    expect(requests[0]?.header('x-trace')).toBe('abc')
+    expect(requests[0]?.header('Authorization')).toBe(`Bearer ${token}`)
+  })
+
+  test('the journal records calls of petStore.fetch', async () => {
+    const { petStore, requests } = await createTestPetStore()
+    await petStore.fetch('http://localhost/v1/pets')
+    expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])
+  })
+
+  test('the response of a recorded request is undefined until the store responds', async () => {
+    vi.useFakeTimers()
+    const { request, requests, faults } = await createTestPetStore()
+    faults.storage.delay(100)
+    const pending = request('/pets')
+    await vi.advanceTimersByTimeAsync(50)
+    expect(requests).toMatchObject([{ response: undefined }])
+    await vi.advanceTimersByTimeAsync(50)
+    await pending
+    expect(requests).toMatchObject([{ response: { status: 200 } }])
+  })
+
+  test('the journal keeps the last 1,000 requests', async () => {
+    const { request, requests } = await createTestPetStore({ plan: 'business' })
+    for (let i = 1; i <= 1_003; i++) await request(`/pets?i=${i}`)
+    expect([requests.length, requests[0]?.path, requests.at(-1)?.path]).toEqual([
+      1_000,
+      '/v1/pets?i=4',
+      '/v1/pets?i=1003',
+    ])
+  })
+})
+
+describe('reset', () => {
+  test('reset restores animals, key, counts and time', async () => {
+    const store = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+    const { request, client, clock, keyStore, faults, requests } = store
+    const start = clock.now()
+    for (let i = 0; i < 130; i++) await request('/pets', { method: 'POST', body: REX })
+    expect(await (await request('/pets')).json()).toMatchObject({ code: 'api_key_banned' })
+    for (const { id } of await keyStore.list()) await keyStore.revoke(id)
+    clock.advance(5_000)
+    faults.storage.fail()
+
+    await store.reset()
+
+    expect([requests.length, clock.now()]).toEqual([0, start])
+    expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }])
+    expect(client.rateLimit).toMatchObject({ limit: 60, remaining: 59 })
+    expect(await client.createPet({ name: 'Ada', categoryId: 1n })).toMatchObject({ id: 2n })
+    expect((await keyStore.list()).length).toBe(1)
+  })
+
+  test('after reset, refused anonymous clients can send requests again', async () => {
+    const { petStore, reset } = await createTestPetStore({ anonymous: { perMinute: 1, perDay: 9 } })
+    const ask = async () => {
+      const body = async () => new Uint8Array()
+      const request = { method: 'GET', target: '/v1/pets', clientAddress: '192.0.2.1', header: () => undefined, body }
+      return (await petStore.handle(request)).status
+    }
+    expect([await ask(), await ask()]).toEqual([401, 429])
+    await reset()
+    expect(await ask()).toBe(401)
+  })
+
+  test('reset does not change a clock that was passed as an option', async () => {
+    const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
+    clock.set(7)
+    await reset()
+    expect(clock.now()).toBe(7)
+  })
+})
+
+test('petstore-kit/testing can be bundled without fast-check', async () => {
+  const bundled = await build({
+    entryPoints: ['src/testing/index.ts'],
+    alias: { 'fast-check': 'no-such-package' },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'silent',
+  })
+  expect(bundled.errors).toEqual([])
+})

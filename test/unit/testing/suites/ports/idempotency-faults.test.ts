@@ -1,0 +1,99 @@
+import { describe, test } from 'vitest'
+import { type CreatedPet, type Idempotency, memory, type PetStorage } from '../../../../../src/index.ts'
+import { storageContract } from '../../../../../src/testing/index.ts'
+import { expectReport, firstFailure, openFaulty, type PlantedFaults, timer } from './planted-faults.ts'
+
+const FAULTS: PlantedFaults<PetStorage> = {
+  'create reports another animal for an equal fingerprint': {
+    report: 'createOnce returned an animal with { earlier: "different" }: both calls have the same fingerprint',
+    plant: (sound) =>
+      withCreateOnce(async (pet, idempotency) => {
+        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+        return created.earlier ? { ...created, earlier: 'different' } : created
+      }),
+  },
+  'create shortens the name of a repeat': {
+    report: 'createOnce returned an animal with name "ex": expected "Rex"',
+    plant: (sound) =>
+      withCreateOnce(async (pet, idempotency) => {
+        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+        return created.earlier ? { ...created, name: created.name.slice(1) } : created
+      }),
+  },
+  'createOnce returns nothing': {
+    report: 'create returned undefined: create must return the new animal',
+    plant: () => withCreateOnce(async () => undefined as never),
+  },
+  'create ignores the idempotency key': {
+    report: 'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
+    plant: (sound) => withCreateOnce((pet) => sound.create(pet)),
+  },
+  'create looks for the idempotency key before it adds': {
+    report: 'createOnce added 10 animals for 10 concurrent calls with one key: a key adds one animal',
+    plant: (sound) => {
+      const used = new Map<string, bigint>()
+      return withCreateOnce(async (pet, { key }) => {
+        const id = used.get(key)
+        await timer()
+        if (id !== undefined) return { ...pet, id, earlier: 'same' }
+        const created = await sound.create(pet)
+        used.set(key, created.id)
+        return created
+      })
+    },
+  },
+  'create ignores the fingerprint': {
+    report: 'createOnce returned an animal with { earlier: "same" }: the fingerprints differ',
+    plant: (sound) =>
+      withCreateOnce(async (pet, idempotency) => {
+        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+        return created.earlier ? { ...created, earlier: 'same' } : created
+      }),
+  },
+  'all scopes share their idempotency keys': {
+    report: 'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+    plant: (sound) => withCreateOnce(withKey(sound, () => ({ scope: '' }))),
+  },
+  'create ignores the case of idempotency keys': {
+    report: 'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+    plant: (sound) => withCreateOnce(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
+  },
+  'create shortens idempotency keys': {
+    report: 'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+    plant: (sound) => withCreateOnce(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
+  },
+  'idempotency keys never expire': {
+    report: 'createOnce returned an animal with { earlier: "same" }: idempotency keys expire after 48 hours',
+    plant: () => memory({ clock: { now: () => 0 } }).storage,
+  },
+  'idempotency keys end too soon': {
+    report: 'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
+    plant: (_, clock) => memory({ clock: { now: () => 2 * clock.now() } }).storage,
+  },
+  'create returns a new id for a repeat': {
+    report: 'createOnce returned the id 2n for a key that has added animal 1',
+    plant: (sound) =>
+      withCreateOnce(async (pet, idempotency) => {
+        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+        return created.earlier ? { ...created, id: created.id + 1n } : created
+      }),
+  },
+}
+
+type CreateOnce = NonNullable<PetStorage['createOnce']>
+
+function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
+  return { createOnce }
+}
+
+/** Returns a `createOnce` that changes the scope, key or fingerprint, and then calls `sound.createOnce`, which is correct. */
+function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
+  return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
+}
+
+describe('the storage suite, for idempotency keys,', () => {
+  test.each(Object.entries(FAULTS))('reports the fault: %s', async (name, { plant, report }) => {
+    const open = openFaulty((clock) => memory({ clock }).storage, plant)
+    expectReport(await firstFailure((runner) => storageContract(runner, { name, open, runs: 10, seed: 1 })), report)
+  })
+})
