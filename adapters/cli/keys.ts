@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import {
   type ApiKey,
   createPetStore,
@@ -87,8 +88,23 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
 }
 
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
+  if (id === '-') return revokeAll((await text(process.stdin)).split(/\s+/).filter(Boolean), place)
   await changeKey(id, place, (keyStore) => keyStore.revoke(id))
   console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
+}
+
+/** A key that is revoked already or unknown is no failure: after a restore, the list has keys that the backup does not know. */
+async function revokeAll(ids: readonly string[], place: PlaceFlags): Promise<void> {
+  ids.forEach(refuseToken)
+  if (place.data !== undefined) requireFile(place.data)
+  const revoked = await withPlace(place, async ({ keyStore }) => {
+    const known = await keyStore.list()
+    const notRevoked = new Set(known.filter(({ revokedAt }) => revokedAt === undefined).map(({ id }) => id))
+    let count = 0
+    for (const id of ids) if (notRevoked.has(id) && (await keyStore.revoke(id))) count++
+    return count
+  })
+  console.log(`Revoked ${revoked} of ${ids.length} keys. The others were revoked already or are unknown.`)
 }
 
 interface CountFlags extends BackEndFlags {

@@ -130,7 +130,7 @@ function createProgram(): Command {
     option('--json', 'print the changed key as JSON'),
   ])
   add(keys, 'list', 'list every key ever issued, without tokens', runList, [...place, option('--json', 'print JSON')])
-  add(keys, 'revoke', 'revoke a key', runRevoke, [id, ...place])
+  add(keys, 'revoke', 'revoke a key, or with - all keys whose ids are on standard input', runRevoke, [id, ...place])
   add(keys, 'usage', 'show what a key has used of its limits, without counting a request', runUsage, [
     id,
     ...place,

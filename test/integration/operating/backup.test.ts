@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import Database from 'libsql'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
@@ -118,30 +118,60 @@ test.each([
   expect([code, stderr]).toEqual([1, `petstore: ${message}\n`])
 })
 
-test('after the documented restore, revoked keys are still revoked', async () => {
-  const { folder, remove } = temporaryFolder()
-  onTestFinished(() => remove())
-  const data = join(folder, 'pets.db')
-  const petstore = async (...args: string[]) => (await runPetstore([...args, '--data', data])).stdout.trim()
-  const issue = () => petstore('keys', 'issue', '--plan', 'pro')
-  const [kept, revoked, known] = [await issue(), await issue(), await issue()]
-  const idOf = async (token: string) => (await sqlite(new Database(data)).keyStore.find(token))?.id ?? ''
-  const revoke = async (token: string) => petstore('keys', 'revoke', await idOf(token))
-  await revoke(known)
-  await petstore('backup', join(folder, 'backup.db'))
-  await revoke(revoked)
-  const late = await issue()
-  await revoke(late)
+/** Adds keys by SQL. The ids of those that are revoked begin with `key_r`. */
+function addKeys(database: Database.Database, count: number): void {
+  database.exec(`WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    INSERT INTO petstore_keys (id, token_sha256, plan, created_at, revoked_at)
+    SELECT iif(n % 2, 'key_r', 'key_v') || printf('%015d', n), printf('%064x', n), 'pro', 0, iif(n % 2, 0, NULL) FROM numbers`)
+}
 
-  const page = await readFile(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
-  const [, script = ''] = /^```bash\n([\s\S]*?)^```$/m.exec(page) ?? []
-  const command = `petstore() { '${process.execPath}' '${COMMAND}' "$@"; }\n`
-  await promisify(execFile)('bash', ['-euc', command + script], { cwd: folder })
-  const { keyStore } = sqlite(new Database(data))
-  const valid = await Promise.all(
-    [kept, revoked, known, late].map(async (token) => (await keyStore.find(token)) !== undefined),
-  )
-  expect(valid).toEqual([true, false, false, false])
+describe('the documented restore', () => {
+  /** Returns a folder with `pets.db` and `backup.db`, and a function that runs the script of `docs/operating.md` there. */
+  async function setUp() {
+    const { folder, remove } = temporaryFolder()
+    onTestFinished(() => remove())
+    const data = join(folder, 'pets.db')
+    const page = await readFile(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
+    const [, script = ''] = /^```bash\n([\s\S]*?)^```$/m.exec(page) ?? []
+    const command = `petstore() { '${process.execPath}' '${COMMAND}' "$@"; }\n`
+    const restore = () => promisify(execFile)('bash', ['-c', command + script], { cwd: folder })
+    const backUp = () => runPetstore(['backup', join(folder, 'backup.db'), '--data', data])
+    return { data, restore, backUp }
+  }
+
+  test('keeps revoked keys revoked among 130,000 keys', async () => {
+    const { data, restore, backUp } = await setUp()
+    const database = new Database(data)
+    const { keyStore } = sqlite(database)
+    const issue = () => keyStore.issue({ plan: 'pro' })
+    const [kept, revoked, known] = [await issue(), await issue(), await issue()]
+    addKeys(database, 130_000)
+    await keyStore.revoke(known.key.id)
+    await backUp()
+    await keyStore.revoke(revoked.key.id)
+    const late = await issue()
+    await keyStore.revoke(late.key.id)
+    database.close()
+
+    const { stdout } = await restore()
+    expect(stdout).toContain('Revoked 1 of 65003 keys.')
+    const restored = sqlite(new Database(data)).keyStore
+    const found = await Promise.all([kept, revoked, known, late].map(({ token }) => restored.find(token)))
+    expect(found.map((key) => key !== undefined)).toEqual([true, false, false, false])
+  })
+
+  test('replaces nothing if the old keys cannot be read', async () => {
+    const { data, restore, backUp } = await setUp()
+    const database = new Database(data)
+    sqlite(database)
+    await backUp()
+    database.close()
+    for (const log of ['-wal', '-shm']) await rm(data + log, { force: true })
+    await writeFile(data, 'not a database '.repeat(100))
+
+    await expect(restore()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('nothing is replaced') })
+    expect(await readFile(data, 'utf8')).toMatch(/^not a database/)
+  })
 })
 
 const bin = await postgresPrograms()
