@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import type { Clock } from '../ports.ts'
+import { boundedMap } from './bounded-map.ts'
 import { withTimeout } from './time.ts'
 
 /** The options of {@link sharedCalls}. */
@@ -20,6 +21,12 @@ export interface SharedCalls<Result> {
   drop(name?: string): void
 }
 
+/** A call in progress. */
+interface Call<Result> {
+  readonly result: Promise<Result>
+  readonly startedAt: number
+}
+
 /**
  * Returns a function that shares calls in progress. On Workers, a promise stays pending for ever if its request has ended, and
  * after a lost connection, a driver may never respond. So a request waits for another one only for a while. Then it makes the call
@@ -30,33 +37,35 @@ export function sharedCalls<Result>(
   call: (name: string, isDropped: () => boolean) => Promise<Result>,
   { max, longestWait, clock }: SharingOptions,
 ): SharedCalls<Result> {
-  const running = new LRUCache<string, { readonly result: Result }>({
-    // A call in progress has the size 1. Its result has the size 2, which is too large: only calls in progress are kept.
-    maxSize: max,
-    maxEntrySize: 1,
-    sizeCalculation: () => 2,
-    ttl: longestWait,
-    ttlResolution: 0,
-    perf: clock,
-    // Requests that wait for a call get its result, even if the call is dropped meanwhile.
-    ignoreFetchAbort: true,
-    fetchMethod: async (name, _previous, { signal }) => ({ result: await call(name, () => signal.aborted) }),
-  })
+  // `fetch` of lru-cache is not used: it has an `AbortController` for each call, and on Workers, `abort` throws in another request.
+  const running: LRUCache<string, Call<Result>> = boundedMap(max)
 
   async function run(name: string): Promise<Result> {
-    // `fetch` of lru-cache joins a call of any age.
-    if (running.getRemainingTTL(name) <= 0) running.delete(name)
-    const status: LRUCache.Status<string, { readonly result: Result }> = {}
-    const first = running.forceFetch(name, { status })
-    if (status.fetch !== 'inflight') return (await first).result
+    const first = running.get(name)
+    if (first === undefined || !isYoung(first)) return start(name)
     const isLate = Symbol('late')
     try {
-      return (await withTimeout(first, longestWait, () => isLate)).result
+      return await withTimeout(first.result, longestWait, () => isLate)
     } catch (error) {
       if (error !== isLate) throw error
     }
-    running.delete(name)
-    return (await Promise.race([first, running.forceFetch(name)])).result
+    return Promise.race([first.result, start(name)])
+  }
+
+  function isYoung({ startedAt }: Call<Result>): boolean {
+    return Math.abs(clock.now() - startedAt) < longestWait
+  }
+
+  /** Makes a call. Later requests wait for this one, and no longer for an older one. */
+  function start(name: string): Promise<Result> {
+    const isCurrent = (): boolean => running.peek(name) === started
+    const started: Call<Result> = { result: call(name, () => !isCurrent()), startedAt: clock.now() }
+    running.set(name, started)
+    const end = () => {
+      if (isCurrent()) running.delete(name)
+    }
+    started.result.then(end, end)
+    return started.result
   }
 
   return {
