@@ -39,9 +39,12 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
  */
 const DRIVER_CODES = /^(?:CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+|UND_ERR_\w+)$/
 
-/** Messages of errors without a code: of pg, pg-pool and PGlite, and of Neon's driver, whose server has responded with 429 or 5xx. */
+/**
+ * Messages of errors without a code: of pg, pg-pool and PGlite, of the sockets of Workers, and of Neon's driver, whose server has
+ * responded with 429 or 5xx.
+ */
 const DRIVER_MESSAGES =
-  /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing)|Server error \(HTTP status (?:429|5\d\d)\))/
+  /^(?:proxy request failed|Network connection lost|Stream was cancelled|Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing)|Server error \(HTTP status (?:429|5\d\d)\))/
 
 /** Returns what an error of PostgreSQL or its driver means; `undefined` for a fault. Does not use `instanceof`: under Jest, it is false for Node's errors. */
 export function meaningOf(error: unknown): Meaning | undefined {

@@ -73,6 +73,6 @@ export function countStatements(schema: string) {
     peekAnonymous: peek('anonymous', `${ofCustomer} AND c.bucket = $3::int`),
     resetCustomer: reset('quota', ofCustomer),
     resetAnonymous: reset('anonymous', `${ofCustomer} AND c.bucket = $2::int`),
-    prune: [pruneCounters('quota'), pruneCounters('anonymous')],
+    prune: `WITH anonymous AS (${pruneCounters('anonymous')}) ${pruneCounters('quota')}`,
   }
 }

@@ -21,7 +21,7 @@ interface PetRow {
 /** The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each animal. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
-/** At its first use of an idempotency key, and then every 1,000 uses, each process deletes expired keys. */
+/** Each process deletes expired idempotency keys once in 1,000 uses of a key. */
 const PRUNE_KEYS_EVERY = 1_000
 
 const NO_TURN =

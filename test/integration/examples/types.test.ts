@@ -23,7 +23,7 @@ const runtimes = {
   ],
   bun: ['bun.mjs', 'elysia.mjs', 'itty-router.mjs'],
   deno: ['deno.mjs'],
-  '@cloudflare/workers-types': ['worker.mjs', 'worker-d1/worker.mjs'],
+  '@cloudflare/workers-types': ['worker.mjs', 'worker-d1/worker.mjs', 'worker-postgres/worker.mjs'],
 }
 
 const TYPES = [

@@ -57,6 +57,7 @@ describe('errors of PostgreSQL', () => {
     ['PGlite', error({}, 'PGlite is closed')],
     ['postgres.js', error({ code: 'CONNECTION_CLOSED' })],
     ['postgres.js while it connects', error({ code: 'CONNECT_TIMEOUT' })],
+    ['Workers', error({}, 'proxy request failed, cannot connect to the specified address')],
     ['Bun', error({ code: 'ERR_POSTGRES_CONNECTION_CLOSED' })],
     ['Bun with a SQLSTATE', error({ code: 'ERR_POSTGRES_SERVER_ERROR', errno: '57P01' })],
     ["fetch of Neon's driver", error({ sourceError: new TypeError('fetch failed') }, 'Error connecting to database')],
