@@ -16,13 +16,13 @@ import {
   listOf,
   oneOf,
   optionsOf,
-  parseOptions,
   positiveInteger,
   textThat,
   timeout,
   wholeNumber,
   withMethods,
 } from './schemas/options.ts'
+import { parseOptions } from './schemas/parse-options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
 import { isUrl } from './support/is-url.ts'
 import { systemClock } from './support/time.ts'

@@ -8,8 +8,8 @@ import {
   functionOf,
   isHttpUrl,
   milliseconds,
+  optionsError,
   optionsOf,
-  parseOptions,
   textThat,
   timeout,
   wholeNumber,
@@ -115,7 +115,9 @@ const NO_FETCH =
 
 /** Checks the options of the client and fills in the defaults. @throws {PetStoreError} `invalid_option` */
 export function resolveClientOptions(given: PetStoreClientOptions, seams: ClientSeams) {
-  const options = parseOptions(clientOptions, given)
+  const parsed = clientOptions.safeParse(given)
+  if (!parsed.success) throw optionsError(parsed.error)
+  const options = parsed.data
   const { baseUrl, apiKey } = options
   const retry: RetryOptions = options.retry === false ? { maxElapsed: 0, maxRetries: 0 } : (options.retry ?? {})
   const { maxElapsed = 120_000, maxRetries = Number.POSITIVE_INFINITY, baseDelay = 500, maxDelay = 10_000 } = retry

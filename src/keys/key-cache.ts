@@ -3,15 +3,8 @@ import * as z from 'zod/mini'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
 import { expecting } from '../schemas/expected.ts'
-import {
-  clock,
-  invalidOption,
-  keyStore,
-  optionsOf,
-  parseOption,
-  parseOptions,
-  positiveInteger,
-} from '../schemas/options.ts'
+import { clock, invalidOption, keyStore, optionsOf, positiveInteger } from '../schemas/options.ts'
+import { parseOption, parseOptions } from '../schemas/parse-options.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { sharedCalls } from '../support/shared-calls.ts'
 import { systemClock } from '../support/time.ts'

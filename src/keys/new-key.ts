@@ -2,7 +2,8 @@ import { type ApiKey, defaultPlans } from '../model.ts'
 import type { IssuedKey, IssueOptions, KeyChanges } from '../ports.ts'
 import { issueOptions, keyChanges as keyChangesSchema } from '../schemas/key.ts'
 import { LIMITS } from '../schemas/limits.ts'
-import { invalidOption, parseOptions } from '../schemas/options.ts'
+import { invalidOption } from '../schemas/options.ts'
+import { parseOptions } from '../schemas/parse-options.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A new key. A key store saves `key` and `hash`, and returns `token` only to the caller of `issue`. */

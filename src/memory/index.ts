@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../ports.ts'
-import { clock, optionsOf, parseOptions, positiveInteger } from '../schemas/options.ts'
+import { clock, optionsOf, positiveInteger } from '../schemas/options.ts'
+import { parseOptions } from '../schemas/parse-options.ts'
 import { planNames } from '../schemas/plan-names.ts'
 import { systemClock } from '../support/time.ts'
 import { memoryKeyStore } from './keys.ts'

@@ -1,6 +1,7 @@
 import { MAX_LIMIT, type PlanLimits } from '../model.ts'
 import { type PetStoreOptions, resolveOptions, storeShape } from '../options.ts'
-import { optionsOf, parseOptions } from '../schemas/options.ts'
+import { optionsOf } from '../schemas/options.ts'
+import { parseOptions } from '../schemas/parse-options.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { describeApi } from './description.ts'
 import { errorExamples } from './error-responses.ts'

@@ -1,4 +1,3 @@
-import leven from 'leven'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
@@ -45,42 +44,36 @@ function unknownMember(known: readonly string[]) {
   return z.custom<undefined>((value) => value === undefined, { error, params: { known } })
 }
 
-/** @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was received */
-export function parseOptions<T>(schema: z.ZodMiniType<T>, options: unknown): T {
-  const parsed = schema.safeParse(options)
-  if (parsed.success) return parsed.data
-  throw invalid(
-    problemsOf(parsed.error).map((problem) => (problem.path.length > 0 ? problem : inside('options', problem))),
-  )
+/** Returns a text that follows a problem in an error message. */
+type Hint = (problem: Problem) => string
+const noHint: Hint = () => ''
+
+/** Returns the error about wrong options: each of them, what was expected and what was received. */
+export function optionsError(error: z.core.$ZodError, hint = noHint): PetStoreError {
+  const problems = problemsOf(error).map((problem) => (problem.path.length > 0 ? problem : inside('options', problem)))
+  return errorOf(problems, hint)
 }
 
-/** Checks one argument or option. @throws {PetStoreError} `invalid_option`, with its name */
-export function parseOption<T>(name: string, schema: z.ZodMiniType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw invalid(problemsOf(parsed.error).map((problem) => inside(name, problem)))
+/** Returns the error about one wrong option, perhaps about members of it. */
+export function optionError(name: string, error: z.core.$ZodError, hint = noHint): PetStoreError {
+  return errorOf(
+    problemsOf(error).map((problem) => inside(name, problem)),
+    hint,
+  )
 }
 
 /** Returns the error about an option that a schema alone cannot check. */
 export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
-  return invalid([{ path: [name], message: expecting(expected).error({ input: value }) }])
+  return errorOf([{ path: [name], message: expecting(expected).error({ input: value }) }], noHint)
 }
 
 function inside(name: string, problem: Problem): Problem {
   return { ...problem, path: [name, ...problem.path] }
 }
 
-function invalid(problems: readonly Problem[]): PetStoreError {
-  const texts = problems.map(({ path, message, known }) => `option ${pathText(path)}: ${message}${hint(path, known)}`)
+function errorOf(problems: readonly Problem[], hint: Hint): PetStoreError {
+  const texts = problems.map((problem) => `option ${pathText(problem.path)}: ${problem.message}${hint(problem)}`)
   return new PetStoreError('invalid_option', texts.join('; '))
-}
-
-/** Returns a known name that is similar, as a question. */
-function hint(path: readonly PropertyKey[], known: readonly string[] = []): string {
-  const name = String(path.at(-1))
-  // If more than a third of the letters differ, the names are probably different words.
-  const similar = known.find((option) => leven(name, option) <= name.length / 3)
-  return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
 }
 
 /** The names of the methods that each `T` has. The compiler requires all of them, so no schema forgets a new method. */

@@ -1,6 +1,7 @@
 import { PetStoreError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/index.ts'
-import { parseOption, withMethods } from '../../../src/schemas/options.ts'
+import { withMethods } from '../../../src/schemas/options.ts'
+import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
 import { unavailable } from '../shared/errors.ts'
 import { meaningOf } from './errors.ts'

@@ -3,15 +3,8 @@ import * as z from 'zod/mini'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
 import { keyText } from '../../../src/pets/idempotency.ts'
-import {
-  clock,
-  milliseconds,
-  oneOf,
-  optionsOf,
-  parseOption,
-  parseOptions,
-  withMethods,
-} from '../../../src/schemas/options.ts'
+import { clock, milliseconds, oneOf, optionsOf, withMethods } from '../../../src/schemas/options.ts'
+import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
 import { systemClock } from '../../../src/support/time.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'

@@ -4,14 +4,8 @@ import type { AddressInfo } from 'node:net'
 import * as z from 'zod/mini'
 import { originForm } from '../../../src/http/request.ts'
 import type { PetStore, ReadyCheck } from '../../../src/index.ts'
-import {
-  functionOf,
-  milliseconds,
-  optionsOf,
-  parseOptions,
-  textThat,
-  wholeNumber,
-} from '../../../src/schemas/options.ts'
+import { functionOf, milliseconds, optionsOf, textThat, wholeNumber } from '../../../src/schemas/options.ts'
+import { parseOptions } from '../../../src/schemas/parse-options.ts'
 import { type HandlerOptions, handlerShape, report } from '../shared/mounted-store.ts'
 import { answerClientErrors } from './client-error.ts'
 import { type Connections, trackConnections } from './closing.ts'

@@ -1,7 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import * as z from 'zod/mini'
 import { expecting } from '../../../src/schemas/expected.ts'
-import { listOf, parseOption, textThat, wholeNumber } from '../../../src/schemas/options.ts'
+import { listOf, textThat, wholeNumber } from '../../../src/schemas/options.ts'
+import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 
 /**

@@ -5,7 +5,8 @@ import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { logError } from '../../../src/reports/observers.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
-import { optionsOf, parseOption, parseOptions } from '../../../src/schemas/options.ts'
+import { optionsOf } from '../../../src/schemas/options.ts'
+import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
 import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxy } from './client-address.ts'
 
 /** The options of every adapter. */

@@ -7,14 +7,8 @@ import { type OperationName, operationNames } from '../../operations.ts'
 import type { BackEnd, MaybePromise, PetStorage, QuotaCount, QuotaRequest } from '../../ports.ts'
 import { untouchedCount } from '../../quota/counting-rule.ts'
 import { expecting } from '../../schemas/expected.ts'
-import {
-  milliseconds as duration,
-  oneOf,
-  optionsOf,
-  parseOption,
-  parseOptions,
-  positiveInteger,
-} from '../../schemas/options.ts'
+import { milliseconds as duration, oneOf, optionsOf, positiveInteger } from '../../schemas/options.ts'
+import { parseOption, parseOptions } from '../../schemas/parse-options.ts'
 import { sleep } from '../../support/time.ts'
 import { type Around, wrapPort } from '../../support/wrap-port.ts'
 

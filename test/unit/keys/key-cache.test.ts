@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type ApiKey, cachedKeyStore, type ManagedKeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { keyCache as schema } from '../../../src/keys/key-cache.ts'
-import { parseOption } from '../../../src/schemas/options.ts'
+import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())

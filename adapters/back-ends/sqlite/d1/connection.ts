@@ -1,4 +1,5 @@
-import { parseOption, withMethods } from '../../../../src/schemas/options.ts'
+import { withMethods } from '../../../../src/schemas/options.ts'
+import { parseOption } from '../../../../src/schemas/parse-options.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { isUnavailableCode } from '../result-codes.ts'
 import type { SqliteValue } from '../statements.ts'
