@@ -10,9 +10,9 @@ import {
   type UsageWindow,
 } from '../../src/index.ts'
 import { innermostMessage } from '../../src/support/describe-value.ts'
-import { type BackEndFlags, type PlaceFlags, type PlanLimitsByName, withCounts, withPlace } from './engines/back-end.ts'
+import { withCounts, withPlace } from './engines/back-end.ts'
 import { requireFile } from './engines/sqlite-file.ts'
-import { knownPlans } from './terminal/flags.ts'
+import { type BackEndFlags, knownPlans, type PlaceFlags, type PlanLimitsByName } from './terminal/flags.ts'
 import { jsonWithTokens, plainWord, print, printable, readableJson } from './terminal/output.ts'
 
 /** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */

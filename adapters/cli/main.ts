@@ -8,7 +8,6 @@ import { runSeed } from './seed.ts'
 import { runServe } from './serve/serve.ts'
 import * as flags from './terminal/flags.ts'
 import { fail, survivePipes } from './terminal/output.ts'
-import { secretsOf } from './terminal/secret.ts'
 
 type Parse = (text: string, previous: never) => unknown
 type Run = (...parameters: never[]) => Promise<void>
@@ -38,7 +37,7 @@ function createProgram(): Command {
     .configureOutput({ outputError: () => {} })
     .hook('preAction', (_, command) => {
       preferTyped(command, 'data', 'databaseUrl')
-      secrets = secretsOf(command.opts())
+      secrets = flags.secretsOf(command.opts())
     })
 
   const place = [

@@ -48,9 +48,34 @@ const layers = [
   'errors.ts',
 ]
 
-/** Returns the folder of a file in `src`, or the file itself at the top level. */
-function layerOf(file: string): string {
-  return file.split('/')[1] ?? ''
+/** The folders and top-level files of the command, in the same way. */
+const commandLayers = [
+  'main.ts',
+  'serve',
+  'test-double',
+  'openapi',
+  'page',
+  'keys.ts',
+  'seed.ts',
+  'backup.ts',
+  'check.ts',
+  'engines',
+  'terminal',
+]
+
+/** The layers of a folder, from top to bottom, and the files in it. */
+const houses = [
+  { house: 'src', order: layers, files: src },
+  {
+    house: 'adapters/cli',
+    order: commandLayers,
+    files: new Map([...adapters].filter(([file]) => file.startsWith('adapters/cli/'))),
+  },
+]
+
+/** Returns the folder of a file in a house, or the file itself at the top level. */
+function layerOf(file: string, house: string): string {
+  return file.slice(house.length + 1).split('/')[0] ?? ''
 }
 
 describe('the folders', () => {
@@ -59,15 +84,17 @@ describe('the folders', () => {
     expect(src.get('src/pet-store.ts')).toContain('src/quota/rate-limit.ts')
   })
 
-  test('every folder and top-level file is in the list of layers', () => {
-    expect([...src.keys()].map(layerOf).filter((layer) => !layers.includes(layer))).toEqual([])
+  test.each(houses)('every folder and top-level file of $house is in the list of layers', ({ house, order, files }) => {
+    const named = [...files.keys()].map((file) => layerOf(file, house))
+    expect(order.filter((layer) => !named.includes(layer))).toEqual([])
+    expect(named.filter((layer) => !order.includes(layer))).toEqual([])
   })
 
-  test('a folder of src imports only from lower layers', () => {
-    const upward = [...src].flatMap(([file, names]) =>
+  test.each(houses)('a folder of $house imports only from lower layers', ({ house, order, files }) => {
+    const upward = [...files].flatMap(([file, names]) =>
       names
-        .filter((name) => name.startsWith('src/'))
-        .filter((name) => layers.indexOf(layerOf(name)) < layers.indexOf(layerOf(file)))
+        .filter((name) => name.startsWith(`${house}/`))
+        .filter((name) => order.indexOf(layerOf(name, house)) < order.indexOf(layerOf(file, house)))
         .map((name) => `${file} imports ${name}`),
     )
     expect(upward).toEqual([])

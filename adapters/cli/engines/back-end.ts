@@ -1,19 +1,8 @@
-import { memory, type PlanLimits } from '../../../src/index.ts'
+import { memory } from '../../../src/index.ts'
+import type { BackEndFlags, PlaceFlags } from '../terminal/flags.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './servers.ts'
 import { openSqliteFile } from './sqlite-file.ts'
-
-export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
-
-export interface PlaceFlags {
-  readonly data?: string
-  readonly databaseUrl?: string
-  readonly planLimits?: PlanLimitsByName
-}
-
-export interface BackEndFlags extends PlaceFlags {
-  readonly redisUrl?: string
-}
 
 /** Without flags, the back end is in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {

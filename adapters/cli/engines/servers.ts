@@ -1,8 +1,8 @@
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { type PostgresClient, postgres } from '../../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../../back-ends/redis/index.ts'
+import { passwordsOf } from '../terminal/flags.ts'
 import { printError } from '../terminal/output.ts'
-import { passwordsOf } from '../terminal/secret.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 /** In milliseconds. Without `response`, a command would wait forever for a server that is gone but has closed no connection. */

@@ -3,7 +3,8 @@ import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { HOME, LINKS } from '../page/live-page.ts'
 import { REFERENCE_HEADERS } from '../page/routes.ts'
-import { documentResponse, isProxied, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
+import { documentResponse, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
+import { isProxied } from '../page/visitor.ts'
 import type { ServeFlags } from '../terminal/flags.ts'
 import { print } from '../terminal/output.ts'
 

@@ -6,11 +6,11 @@ import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
 import { assets } from '../../../src/openapi/reference/assets.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
-import { isSecret } from '../terminal/secret.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
-import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
+import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
 import type { Usage } from './usage.ts'
+import { isFromThisMachine, isSecret } from './visitor.ts'
 
 export interface DemoKey {
   readonly id: string
@@ -84,20 +84,6 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
       return privateJson((await options.usageOf(token)) ?? null)
     },
   }
-}
-
-/**
- * Checks the `Host` header too: a website may let its own host name point to 127.0.0.1 (DNS rebinding), to read the responses of
- * this server. Returns false for requests of a reverse proxy, because the proxy passes on requests of other machines. Some proxies
- * cannot be recognized, so routes also need a secret.
- */
-export function isFromThisMachine(request: ApiRequest): boolean {
-  const isLocalName = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
-  return !isProxied(request) && isLocalName && isLoopback(request.clientAddress ?? '')
-}
-
-export function isLoopback(host: string): boolean {
-  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host)
 }
 
 function privateJson(value: unknown): ApiResponse {

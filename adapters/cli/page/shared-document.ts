@@ -20,7 +20,3 @@ export function documentResponse({ bytes, tag }: SharedDocument, request: ApiReq
   if (known.includes(tag) || known.includes('*')) return { status: 304, headers: tagged, body: '' } as const
   return { status: 200, headers: tagged, body: '', bytes } satisfies BytesResponse
 }
-
-export function isProxied(request: ApiRequest): boolean {
-  return ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
-}

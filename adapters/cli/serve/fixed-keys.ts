@@ -1,7 +1,7 @@
 import type { IssuedKey, ManagedKeyStore } from '../../../src/index.ts'
-import type { PlanLimitsByName } from '../engines/back-end.ts'
-import { isLoopback } from '../page/routes.ts'
 import { hashOf } from '../page/usage.ts'
+import { isLoopback } from '../page/visitor.ts'
+import type { PlanLimitsByName } from '../terminal/flags.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from '../terminal/flags.ts'
 import { printable } from '../terminal/output.ts'
 

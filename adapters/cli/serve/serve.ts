@@ -7,13 +7,14 @@ import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'
 import { documentRoutes, referenceRoute } from '../openapi/openapi.ts'
 import { logRequests } from '../page/request-log.ts'
-import { type DemoKey, isLoopback, pageRoutes } from '../page/routes.ts'
+import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { watchUsage } from '../page/usage.ts'
-import { knownPlans, type ServeFlags } from '../terminal/flags.ts'
+import { isLoopback, newSecret } from '../page/visitor.ts'
+import { addDemoPets } from '../seed.ts'
+import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
 import { flagOf, printError } from '../terminal/output.ts'
-import { newSecret, secretsOf } from '../terminal/secret.ts'
 import type { Service } from '../test-double/test-double.ts'
-import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
+import { type AddedData, addDemoData, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { logTo } from './log.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
@@ -59,10 +60,11 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   const { createControlApi } = await import('../test-double/api.ts')
   const { key = [], planLimits, seed = DEMO_ANIMALS } = flags
   const demoKeys = key.length > 0 ? [] : await issueDemoKeys(memory().keyStore, planLimits)
+  const known = [...fixedKeys(key, planLimits), ...demoKeys]
   const double = await createTestDouble({
     createService: (ports, clock) => createService(ports, flags, clock),
     addPets: (storage) => addDemoPets(storage, 0, seed),
-    keys: [...fixedKeys(key, planLimits), ...demoKeys],
+    withKeys: (keyStore) => withKnownKeys(keyStore, known),
     plans: knownPlans(planLimits),
     clock: Date,
   })

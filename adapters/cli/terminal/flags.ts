@@ -5,7 +5,18 @@ import { defaultPlans } from '../../../src/model.ts'
 import { isHttpUrl } from '../../../src/schemas/options.ts'
 import { trimEndOf } from '../../../src/support/trim-end.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
-import type { BackEndFlags, PlanLimitsByName } from '../engines/back-end.ts'
+
+export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
+
+export interface PlaceFlags {
+  readonly data?: string
+  readonly databaseUrl?: string
+  readonly planLimits?: PlanLimitsByName
+}
+
+export interface BackEndFlags extends PlaceFlags {
+  readonly redisUrl?: string
+}
 
 export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicUrl' | 'cors' | 'bodyLimit' | 'sunset'> {
   readonly port: number
@@ -164,4 +175,32 @@ export function parseExpiry(text: string): number {
 function isDay(day: string): boolean {
   const start = Date.parse(day)
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day)
+}
+
+interface SecretFlags {
+  readonly databaseUrl?: string
+  readonly redisUrl?: string
+  readonly key?: string | readonly { readonly token: string }[]
+  readonly limitedKey?: string
+}
+
+/** Returns the secrets in the flags of a command, which no output may contain: the passwords of URLs, and the tokens of keys. */
+export function secretsOf({ key = [], limitedKey, databaseUrl, redisUrl }: SecretFlags): string[] {
+  const tokens = [key, limitedKey ?? []].flat().map((one) => (typeof one === 'string' ? one : one.token))
+  return [...tokens, ...[databaseUrl, redisUrl].flatMap(passwordsOf)]
+}
+
+/** Returns the passwords in a URL, as they stand there and decoded. */
+export function passwordsOf(url: string | undefined): string[] {
+  if (url === undefined || !URL.canParse(url)) return []
+  const { password, searchParams } = new URL(url)
+  return [password, decoded(password), searchParams.get('password') ?? ''].filter((text) => text !== '')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
 import { parseNewPet } from '../../../src/pets/new-pet.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
-import { demoPet } from '../serve/demo-data.ts'
+import { demoPet } from '../seed.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
 

@@ -1,9 +1,15 @@
-import { type BackEnd, type Clock, type IssuedKey, memory, type PetStorage, type PetStore } from '../../../src/index.ts'
+import {
+  type BackEnd,
+  type Clock,
+  type ManagedKeyStore,
+  memory,
+  type PetStorage,
+  type PetStore,
+} from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable } from '../../../src/testing/store/pet-store.ts'
 import type { UsageReader } from '../page/usage.ts'
-import { withKnownKeys } from '../serve/fixed-keys.ts'
 
 /** Creates a clock that follows the real time with an offset, or stands still. Times are in milliseconds since the Unix epoch. */
 export function steerableClock(real: Clock) {
@@ -41,8 +47,8 @@ interface TestDoubleParts {
   readonly createService: (ports: BackEnd, clock: Clock) => Service
   /** Adds the animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
-  /** The initial keys. They stay valid after a reset. */
-  readonly keys: readonly IssuedKey[]
+  /** Adds the initial keys to a new key store, at the start and after each reset. */
+  readonly withKeys: (keyStore: ManagedKeyStore) => ManagedKeyStore
   readonly plans: readonly string[]
   readonly clock: Clock
 }
@@ -54,7 +60,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
   const { current, restart, ...others } = await createRestartable(clock, async (withFaults) => {
     const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
-    const ports = { storage, keyStore: withKnownKeys(keyStore, parts.keys), quota }
+    const ports = { storage, keyStore: parts.withKeys(keyStore), quota }
     await parts.addPets(storage)
     return { ports, ...parts.createService(withFaults(ports), clock) }
   })

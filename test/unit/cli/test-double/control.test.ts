@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { addDemoPets } from '../../../../adapters/cli/serve/demo-data.ts'
-import { fixedKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
+import { addDemoPets } from '../../../../adapters/cli/seed.ts'
+import { fixedKeys, withKnownKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
 import { createControlApi } from '../../../../adapters/cli/test-double/api.ts'
 import { operations } from '../../../../adapters/cli/test-double/operations.ts'
 import { clockBody } from '../../../../adapters/cli/test-double/schemas.ts'
@@ -14,6 +14,7 @@ const START = Date.UTC(2027, 0, 15, 12)
 
 /** Starts a test double. Returns functions that send requests to its pet store and to its control API. */
 async function open() {
+  const known = fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } })
   const double = await createTestDouble({
     createService: (ports, clock) => ({
       petStore: createPetStore({ ...ports, clock, onError: () => {} }),
@@ -21,7 +22,7 @@ async function open() {
       keyOf: () => undefined,
     }),
     addPets: (storage) => addDemoPets(storage, 0, 3),
-    keys: fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } }),
+    withKeys: (keyStore) => withKnownKeys(keyStore, known),
     plans: ['free', 'pro'],
     clock: manualClock(START),
   })
