@@ -94,7 +94,13 @@ export function livePage(): string {
               </dl>
               <pre id="refusal-body"></pre>
             </div>
-            <p class="small" id="limits-text"></p>
+            <p class="small" id="limits-invalid" hidden>
+              The server does not accept this key, so there are no limits to show. Requests without a valid key are
+              counted by address.
+            </p>
+            <p class="small">
+              A key is banned for 5 minutes after as many refused requests in one minute as its limit per minute.
+            </p>
             <p class="small" id="limits-sent"></p>
             <div class="buttons row start">
               <button type="button" id="burst">Send requests until the limit</button>

@@ -1,8 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
-import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
+import type { ApiKey, ApiRequest, KeyStore, PetStore } from '../../../src/index.ts'
+import { boundedMap } from '../../../src/support/bounded-map.ts'
+import { andThen } from '../../../src/support/maybe-promise.ts'
 import { readableLines, readableText } from '../../../src/support/readable-text.ts'
+import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { withBodyCopy } from '../../../src/testing/store/journal.ts'
+import { hashOf } from './visitor.ts'
 
 /** A request to the API and its response, without tokens. */
 export interface LoggedRequest {
@@ -34,6 +38,7 @@ export interface LoggedStore extends PetStore {
   requestsAfter(id: number): readonly LoggedRequest[]
 }
 
+const MAX_KEYS = 10_000
 const MAX_REQUESTS = 100
 /** The largest total length of the texts of all remembered requests, in UTF-16 code units. */
 const MAX_LENGTH = 1_000_000
@@ -58,6 +63,20 @@ interface RememberedRequest {
   /** The texts to mask when the request is shown. */
   readonly secrets: readonly string[]
   readonly length: number
+}
+
+/** Returns the key store, and a function that returns the key of a token that was valid at its last request. */
+export function rememberKeys(keyStore: KeyStore) {
+  const keys = boundedMap<ApiKey>(MAX_KEYS)
+  const watched = wrapPort(keyStore, {
+    find: (call, token) =>
+      andThen(call(), (key) => {
+        if (key) keys.set(hashOf(token), key)
+        else keys.delete(hashOf(token))
+        return key
+      }),
+  })
+  return { keyStore: watched, keyOf: (token: string) => keys.get(hashOf(token)) }
 }
 
 /** @param fixedTokens - texts to mask although they do not look like tokens: those of `--key` */

@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
-import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
+import type { ApiRequest, ApiResponse, Usage } from '../../../src/index.ts'
 import { assets } from '../../../src/openapi/reference/assets.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
-import type { Usage } from './usage.ts'
 import { isFromThisMachine, isSecret } from './visitor.ts'
 
 export interface DemoKey {
@@ -24,6 +23,7 @@ export interface PageOptions {
   readonly secret: string
   /** Returns keys that the page offers to its visitor. They must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
+  /** Returns the usage of a token's key; `undefined` if the token is not valid. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
   readonly requestsAfter: (id: number) => readonly LoggedRequest[]
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
@@ -81,7 +81,10 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
       // Without this check, anybody could guess tokens: a response shows if a token is valid, and no limit counts the requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
-      return privateJson((await options.usageOf(token)) ?? null)
+      return options.usageOf(token).then(
+        (usage) => privateJson(usage ?? null),
+        () => errorResponse('service_unavailable'),
+      )
     },
   }
 }

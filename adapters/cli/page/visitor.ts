@@ -11,8 +11,13 @@ export function newSecret(): string {
 
 /** The comparison takes equally long for each wrong secret, so nobody can guess the secret from response times. */
 export function isSecret(received: string | undefined, secret: string): boolean {
-  const hashOf = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hashOf(received ?? ''), hashOf(secret))
+  const bytesOf = (text: string) => Buffer.from(hashOf(text))
+  return timingSafeEqual(bytesOf(received ?? ''), bytesOf(secret))
+}
+
+/** Tokens are secrets, so only their hashes stay in memory. */
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
 }
 
 /**

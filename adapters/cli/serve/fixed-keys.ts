@@ -1,6 +1,5 @@
 import type { IssuedKey, ManagedKeyStore } from '../../../src/index.ts'
-import { hashOf } from '../page/usage.ts'
-import { isLoopback } from '../page/visitor.ts'
+import { hashOf, isLoopback } from '../page/visitor.ts'
 import type { PlanLimitsByName } from '../terminal/flags.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from '../terminal/flags.ts'
 import { printable } from '../terminal/output.ts'

@@ -6,9 +6,8 @@ import { isPersistent, openBackEnd } from '../engines/back-end.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'
 import { documentRoutes, referenceRoute } from '../openapi/openapi.ts'
-import { logRequests } from '../page/request-log.ts'
+import { logRequests, rememberKeys } from '../page/request-log.ts'
 import { type DemoKey, pageRoutes } from '../page/routes.ts'
-import { watchUsage } from '../page/usage.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
 import { addDemoPets } from '../seed.ts'
 import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
@@ -111,12 +110,18 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   return { close, showStart }
 }
 
-/** The service also records the usage of keys, for the page. `portsInUse` are the ports that its pet store calls. */
+/** `portsInUse` are the ports that the pet store calls. */
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly portsInUse: BackEnd } {
-  const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
-  const portsInUse = { storage: backEnd.storage, ...watched }
+  const { storage, quota } = backEnd
+  const { keyStore, keyOf } = rememberKeys(backEnd.keyStore)
+  const portsInUse = { storage, keyStore, quota }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, log } = flags
   const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset }
   const options = { ...portsInUse, clock, ...rules, ...logTo(log, secretsOf(flags)) }
-  return { petStore: createPetStore(options), portsInUse, usageOf, keyOf }
+  const petStore = createPetStore(options)
+  const usageOf = async (token: string) => {
+    const key = await keyStore.find(token)
+    return key ? petStore.usage(key) : undefined
+  }
+  return { petStore, portsInUse, usageOf, keyOf }
 }

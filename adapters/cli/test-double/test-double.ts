@@ -1,15 +1,16 @@
 import {
+  type ApiKey,
   type BackEnd,
   type Clock,
   type ManagedKeyStore,
   memory,
   type PetStorage,
   type PetStore,
+  type Usage,
 } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable } from '../../../src/testing/store/pet-store.ts'
-import type { UsageReader } from '../page/usage.ts'
 
 /** Creates a clock that follows the real time with an offset, or stands still. Times are in milliseconds since the Unix epoch. */
 export function steerableClock(real: Clock) {
@@ -36,8 +37,12 @@ export function steerableClock(real: Clock) {
 }
 
 /** A pet store, and what its page shows about keys. */
-export interface Service extends UsageReader {
+export interface Service {
   readonly petStore: PetStore
+  /** Returns the usage of a token's key; `undefined` if the token is not valid. */
+  readonly usageOf: (token: string) => Promise<Usage | undefined>
+  /** Returns the key of a token, if the last request with the token was valid. */
+  readonly keyOf: (token: string) => ApiKey | undefined
   /** Returns how often the store was reset. A store of `petstore serve` without a control port is never reset. */
   readonly resets?: () => number
 }

@@ -309,7 +309,7 @@ describe.skipIf(isMissing)('the limits', () => {
     await button(page, 'Refresh').click()
     await page.getByText('The limit of your address is reached').waitFor()
     await newest(page).getByText('429 Too Many Requests').waitFor()
-    await (await openNewest(page)).getByText("share the limit of the client's address").waitFor()
+    await (await openNewest(page)).getByText('Requests without a valid key are counted by address. Until').waitFor()
     expect(await button(page, 'Keep sending until the ban').isVisible()).toBe(false)
   })
 

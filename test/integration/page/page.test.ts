@@ -32,13 +32,13 @@ describe.skipIf(isMissing)('the live view', () => {
       expect(await page.getByRole('meter', { name: 'Requests this minute' }).getAttribute('aria-valuenow')).toBe('0')
       expect(await page.getByRole('meter', { name: 'Requests today' }).getAttribute('aria-valuenow')).toBe('985')
       await newest(page).getByText('429 Too Many Requests').waitFor()
-      await (await openNewest(page)).getByText('serves this key again after 60 seconds').waitFor()
+      await (await openNewest(page)).getByText('Retry after 60 seconds. Until the limit resets').waitFor()
       await newest(page).getByText('"code": "rate_limit_exceeded"').waitFor()
       findings.push(...(await axeFindings(page)))
 
       await button(page, 'Keep sending until the ban').click()
       await page.getByText('This key is banned').waitFor()
-      await (await openNewest(page)).getByText('The ban ends after 300 seconds').waitFor()
+      await (await openNewest(page)).getByText('Retry after 300 seconds. The key kept sending requests').waitFor()
       findings.push(...(await axeFindings(page)))
 
       expect({ findings, faults, isTooWide: await isTooWide(page) }).toEqual({

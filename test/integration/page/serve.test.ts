@@ -60,7 +60,7 @@ test('petstore serve shows both windows of a key at /usage', async () => {
   const { address } = server
   const headers = { ...bearer('free').headers, ...secretOf(server) }
   const usage = async () => (await fetch(new URL('/usage', address), { headers })).json()
-  expect(await usage()).toBe(null)
+  expect(await usage()).toMatchObject({ plan: 'free', minute: { used: 0 } })
   await fetch(`${address}/pets`, bearer('free'))
   expect(await usage()).toMatchObject({ plan: 'free', minute: { limit: 60, used: 1 }, day: { limit: 1_000, used: 1 } })
 })

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi/openapi.ts'
-import { logRequests } from '../../../adapters/cli/page/request-log.ts'
+import { logRequests, rememberKeys } from '../../../adapters/cli/page/request-log.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
-import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { withSite } from '../../../adapters/hosts/node/site.ts'
 import { createPetStore, memory } from '../../../src/index.ts'
@@ -38,13 +37,17 @@ export async function startSite(
     limits: { perMinute, perDay: 1_000 },
   })
   const find = (text: string) => (text === fixed ? key : backEnd.keyStore.find(text))
-  const { usageOf, keyOf, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, clock)
-  const { requestsAfter, ...petStore } = logRequests(createPetStore({ ...backEnd, ...watched, clock }), keyOf)
+  const { keyStore, keyOf } = rememberKeys({ find })
+  const plainStore = createPetStore({ ...backEnd, keyStore, clock })
+  const { requestsAfter, ...petStore } = logRequests(plainStore, keyOf)
   const pages = pageRoutes({
     secret: SECRET,
     basePath: petStore.basePath,
     demoKeys: () => [{ id: key.id, plan: 'free', token }],
-    usageOf,
+    usageOf: async (token) => {
+      const known = await find(token)
+      return known && plainStore.usage(known)
+    },
     requestsAfter,
     folder: join(import.meta.dirname, '../../../dist/page'),
     ...options,

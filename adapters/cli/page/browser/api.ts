@@ -1,6 +1,6 @@
 import type { Pet } from '../../../../src/model.ts'
+import type { Usage } from '../../../../src/quota/usage.ts'
 import type { LoggedRequest } from '../request-log.ts'
-import type { Usage } from '../usage.ts'
 import type { DraftRequest } from './composer.ts'
 import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
@@ -95,8 +95,8 @@ export class Api {
   }
 
   /**
-   * Returns `null` if no request with this key was served, and `undefined` if this page may not see the usage. The request for the
-   * usage is not counted. Throws if no response arrives.
+   * Returns `null` if the key is not valid, and `undefined` if this page may not see the usage. The request for the usage is not
+   * counted. Throws if no response arrives.
    */
   async usage(): Promise<Usage | null | undefined> {
     if (this.#key === '') return undefined

@@ -3,11 +3,6 @@ export function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns a text such as `5 minutes` or `90 seconds`. */
-export function inWords(seconds: number): string {
-  return seconds % 60 === 0 ? plural(seconds / 60, 'minute') : plural(seconds, 'second')
-}
-
 /** Returns a text such as `0:07`, `4:59` or `21 h 38 min`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000))

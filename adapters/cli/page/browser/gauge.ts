@@ -1,4 +1,4 @@
-import type { UsageWindow } from '../usage.ts'
+import type { RateLimit } from '../../../../src/model.ts'
 import { create, setText } from './dom.ts'
 import { duration } from './format.ts'
 
@@ -6,7 +6,7 @@ import { duration } from './format.ts'
 export interface Gauge {
   readonly element: HTMLElement
   /** @param bannedUntil - when a ban ends, in milliseconds since the Unix epoch; 0 for no ban */
-  show(window: UsageWindow | undefined, now: number, bannedUntil?: number): void
+  show(window: RateLimit | undefined, now: number, bannedUntil?: number): void
 }
 
 /** @param label - the name for screen readers */
@@ -27,8 +27,8 @@ export function createGauge(label: string, title: string): Gauge {
     show(window, now, bannedUntil = 0) {
       const limit = window?.limit ?? 0
       const isBanned = bannedUntil > now
-      const isOver = window !== undefined && now >= window.endsAt
-      const unused = window === undefined ? 0 : isOver ? limit : Math.max(0, limit - window.used)
+      const isOver = window !== undefined && now >= window.resetsAt
+      const unused = window === undefined ? 0 : isOver ? limit : window.remaining
       const left = isBanned ? 0 : unused
       const part = limit === 0 ? 0 : left / limit
       element.className = `gauge ${window === undefined || part > 0.25 ? '' : part > 0 ? 'warn' : 'bad'}`
@@ -38,7 +38,7 @@ export function createGauge(label: string, title: string): Gauge {
       setText(rest, text)
       if (window === undefined) setText(reset, '')
       else if (isBanned) setText(reset, `Banned for ${duration(bannedUntil - now)}`)
-      else setText(reset, isOver ? 'Just reset' : `Resets in ${duration(window.endsAt - now)}`)
+      else setText(reset, isOver ? 'Just reset' : `Resets in ${duration(window.resetsAt - now)}`)
       meter.setAttribute('aria-valuemax', String(limit))
       meter.setAttribute('aria-valuenow', String(left))
       meter.setAttribute('aria-valuetext', window === undefined ? text : `${left} ${text}`)

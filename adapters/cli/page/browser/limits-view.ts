@@ -1,10 +1,11 @@
-import type { Usage, UsageWindow } from '../usage.ts'
+import type { RateLimit } from '../../../../src/model.ts'
 import type { Api, Exchange } from './api.ts'
 import { costOf, headerOf } from './cost.ts'
 import { byId, setEnabled, setNote, setText } from './dom.ts'
-import { inWords, plural } from './format.ts'
+import { refusalOf } from './explanation.ts'
+import { plural } from './format.ts'
 import { createGauge } from './gauge.ts'
-import { isBan, type Refusal, showRefusal } from './refusal-view.ts'
+import { type Refusal, showRefusal } from './refusal-view.ts'
 
 /** The usage is loaded at this interval, in milliseconds, because other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
@@ -12,12 +13,20 @@ const RELOAD_EVERY = 2_000
 const BURST_TIME = 60_000
 const MINUTE = 60_000
 
+/** What the responses to this page have said about the limits of the key. */
+interface KnownUsage {
+  readonly plan?: string
+  readonly minute?: RateLimit
+  readonly day?: RateLimit
+  readonly bannedUntil?: number | undefined
+}
+
 /** Shows both rate limits of the key, explains a 429 and a ban, and has buttons that provoke them. */
 export class LimitsView {
   readonly #api: Api
   readonly #minute = createGauge('Requests this minute', 'This minute')
   readonly #day = createGauge('Requests today', 'Today (UTC)')
-  #usage: Partial<Usage> | undefined
+  #usage: KnownUsage | undefined
   /** The server's time minus the browser's time, in milliseconds. */
   #clockOffset = 0
   #refusal: Refusal | undefined
@@ -57,15 +66,18 @@ export class LimitsView {
     this.#refusal = undefined
     setNote(byId('burst-note'), '')
     this.#render()
+    void this.reload()
   }
 
   observe(exchange: Exchange): void {
     const { status } = exchange
     if (status === 429) {
       const endsAt = Date.now() + Number(headerOf(exchange, 'Retry-After')) * 1_000
-      this.#refusal = { exchange, endsAt, isByAddress: this.#api.isAccepted === false }
-    } else if (status < 400) this.#refusal = undefined
-    if (status < 400) this.#usage = { ...this.#usage, ...usageIn(exchange, this.#usage) }
+      this.#refusal = { exchange, endsAt, kind: refusalOf(exchange.code, this.#api.isAccepted === false) }
+    } else if (status < 400) {
+      this.#refusal = undefined
+      this.#usage = { ...this.#usage, ...usageIn(exchange) }
+    }
     if (!this.#isSending) void this.reload()
   }
 
@@ -79,7 +91,7 @@ export class LimitsView {
       if (usage) {
         this.#usage = usage
         this.#clockOffset = usage.now - Date.now()
-      } else if (usage === null && this.#refusal) this.#refusal = { ...this.#refusal, isByAddress: true }
+      } else if (usage === null && this.#refusal) this.#refusal = { ...this.#refusal, kind: 'address' }
       this.#render()
     } catch {
       // The server cannot be reached, which the page shows elsewhere.
@@ -129,29 +141,12 @@ export class LimitsView {
     const plan = byId('plan')
     plan.hidden = usage?.plan === undefined
     setText(plan, usage?.plan === undefined ? '' : `Plan ${usage.plan}`)
-    setText(byId('limits-text'), this.#rules())
-    setText(byId('limits-sent'), this.#sent())
+    const { isAccepted, sent, key } = this.#api
+    byId('limits-invalid').hidden = isAccepted !== false
+    const sentText = `This page has sent ${plural(sent, 'request')} with this key since it was loaded.`
+    setText(byId('limits-sent'), key === '' ? '' : sentText)
     this.#renderRefusal()
     this.#renderButtons()
-  }
-
-  #rules(): string {
-    if (this.#isLost) return ''
-    if (this.#api.isAccepted === false)
-      return 'The server does not accept this key, so there are no limits to show. Requests without a valid key are counted by address.'
-    if (this.#usage === undefined)
-      return this.#api.key === '' ? '' : 'The gauges stay empty until the first response to this key.'
-    if (this.#usage.ban === undefined) return ''
-    if (this.#usage.ban === false) return 'This server does not ban keys.'
-    const { afterRefusals, seconds } = this.#usage.ban
-    return `After ${plural(afterRefusals, 'refused request')} in one minute, the key is banned for ${inWords(seconds)}.`
-  }
-
-  #sent(): string {
-    const { sent } = this.#api
-    return usageIsKnown(this.#usage)
-      ? `This page has sent ${plural(sent, 'request')} with this key since it was loaded.`
-      : ''
   }
 
   #renderRefusal(): void {
@@ -167,10 +162,9 @@ export class LimitsView {
 
   #renderButtons(): void {
     const refusal = this.#refusal
-    const isPossible = refusal !== undefined && !isBan(refusal) && !refusal.isByAddress && this.#usage?.ban !== false
     const buttons = {
       stop: this.#isSending,
-      'keep-sending': isPossible && !this.#isSending,
+      'keep-sending': refusal?.kind === 'key' && !this.#isSending,
       burst: refusal === undefined && !this.#isSending,
     }
     const focused = Object.keys(buttons).find((id) => document.activeElement === byId(id))
@@ -182,18 +176,11 @@ export class LimitsView {
   }
 }
 
-function usageIsKnown(usage: Partial<Usage> | undefined): boolean {
-  return usage?.minute !== undefined || usage?.day !== undefined
-}
-
-/**
- * Returns what a response says about the usage. Its headers describe the window with fewer remaining requests. The request was
- * counted in the other window as well.
- */
-function usageIn(exchange: Exchange, known: Partial<Usage> | undefined): Partial<Usage> {
+/** Returns the limit in the headers of a response, which describe the window with fewer remaining requests. */
+function usageIn(exchange: Exchange): KnownUsage {
   const cost = costOf(exchange)
   if (cost === undefined) return {}
-  const window: UsageWindow = { limit: cost.limit, used: cost.limit - cost.after, endsAt: cost.resetsAt }
-  const other = known?.day && { ...known.day, used: known.day.used + cost.before - cost.after }
-  return window.endsAt - Date.now() <= MINUTE ? { minute: window, ...(other && { day: other }) } : { day: window }
+  const { limit, after, resetsAt } = cost
+  const window = { limit, remaining: after, resetsAt }
+  return resetsAt - Date.now() <= MINUTE ? { minute: window } : { day: window }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { logRequests } from '../../../../adapters/cli/page/request-log.ts'
-import { watchUsage } from '../../../../adapters/cli/page/usage.ts'
+import { logRequests, rememberKeys } from '../../../../adapters/cli/page/request-log.ts'
 import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
 
 const FIXED = 'fixed-token-of-a-flag'
@@ -11,8 +10,8 @@ async function loggedStore() {
   const backEnd = memory()
   const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'front desk' })
   const find = (text: string) => (text === FIXED ? key : backEnd.keyStore.find(text))
-  const { keyOf, usageOf: _, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, { now: Date.now })
-  const store = logRequests(createPetStore({ ...backEnd, ...watched }), keyOf, [FIXED, OTHER])
+  const { keyOf, keyStore } = rememberKeys({ find })
+  const store = logRequests(createPetStore({ ...backEnd, keyStore }), keyOf, [FIXED, OTHER])
   const send = (path: string, init: RequestInit = {}, bearer = token) => {
     const headers = { authorization: `Bearer ${bearer}`, ...init.headers }
     return store.handle(toApiRequest(new Request(`http://localhost${path}`, { ...init, headers }), '127.0.0.1'))
