@@ -10,13 +10,13 @@ import {
   type UsageWindow,
 } from '../../src/index.ts'
 import { innermostMessage } from '../../src/support/describe-value.ts'
-import { withCounts, withPlace } from './engines/back-end.ts'
+import { withCounts, withDatabase } from './engines/back-end.ts'
 import { requireFile } from './engines/sqlite-file.ts'
-import { type BackEndFlags, knownPlans, type PlaceFlags, type PlanLimitsByName } from './terminal/flags.ts'
+import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
 import { jsonWithTokens, plainWord, print, printable, readableJson } from './terminal/output.ts'
 
 /** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */
-interface KeyFlags<Removed> extends PlaceFlags {
+interface KeyFlags<Removed> extends DatabaseFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName
   readonly account?: string | Removed
@@ -28,9 +28,9 @@ interface KeyFlags<Removed> extends PlaceFlags {
 
 /** Prints only the token or the JSON to standard output, for scripts, and everything else to standard error. */
 export async function runIssue(flags: KeyFlags<never> & { readonly plan: string }): Promise<void> {
-  const { plan, account, label, limits, expires, json, ...place } = flags
-  requirePlan(plan, place.planLimits, limits)
-  const failure = await withPlace(place, async ({ keyStore }) => {
+  const { plan, account, label, limits, expires, json, ...database } = flags
+  requirePlan(plan, database.planLimits, limits)
+  const failure = await withDatabase(database, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
@@ -58,16 +58,16 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
     )
 }
 
-export async function runList({ json, ...place }: PlaceFlags & { readonly json?: true }): Promise<void> {
-  if (place.data !== undefined) requireFile(place.data)
-  const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
+export async function runList({ json, ...database }: DatabaseFlags & { readonly json?: true }): Promise<void> {
+  if (database.data !== undefined) requireFile(database.data)
+  const keys = await withDatabase(database, ({ keyStore }) => keyStore.list())
   if (json) await print(readableJson(keys, [], 2))
   else await print(keys.length === 0 ? 'No keys have been issued.' : table(keys))
 }
 
 export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<void> {
-  const { plan, account, label, limits, expires, json, ...place } = flags
-  if (plan !== undefined) requirePlan(plan, place.planLimits, limits || undefined)
+  const { plan, account, label, limits, expires, json, ...database } = flags
+  if (plan !== undefined) requirePlan(plan, database.planLimits, limits || undefined)
   const orNull = <Value>(value: Value | false | undefined) => (value === false ? null : value)
   const changes: KeyChanges = {
     plan,
@@ -78,7 +78,7 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
   }
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
-  const key = await changeKey(id, place, (keyStore) => keyStore.update(id, changes))
+  const key = await changeKey(id, database, (keyStore) => keyStore.update(id, changes))
   await print(json ? readableJson(key, [], 2) : table([key]))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
   if (account !== undefined)
@@ -87,17 +87,17 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
     )
 }
 
-export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
-  if (id === '-') return revokeAll((await text(process.stdin)).split(/\s+/).filter(Boolean), place)
-  await changeKey(id, place, (keyStore) => keyStore.revoke(id))
+export async function runRevoke(id: string, database: DatabaseFlags): Promise<void> {
+  if (id === '-') return revokeAll((await text(process.stdin)).split(/\s+/).filter(Boolean), database)
+  await changeKey(id, database, (keyStore) => keyStore.revoke(id))
   console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
 /** A key that is revoked already or unknown is no failure: after a restore, the list has keys that the backup does not know. */
-async function revokeAll(ids: readonly string[], place: PlaceFlags): Promise<void> {
+async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promise<void> {
   ids.forEach(refuseToken)
-  if (place.data !== undefined) requireFile(place.data)
-  const revoked = await withPlace(place, async ({ keyStore }) => {
+  if (database.data !== undefined) requireFile(database.data)
+  const revoked = await withDatabase(database, async ({ keyStore }) => {
     const known = await keyStore.list()
     const notRevoked = new Set(known.filter(({ revokedAt }) => revokedAt === undefined).map(({ id }) => id))
     let count = 0
@@ -150,12 +150,12 @@ function usageText({ plan, minute, day, bannedUntil }: Usage): string {
 /** If `change` returns nothing, throws an error that says whether the key is revoked or unknown. */
 async function changeKey<T>(
   id: string,
-  place: PlaceFlags,
+  database: DatabaseFlags,
   change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
 ): Promise<T> {
   refuseToken(id)
-  if (place.data !== undefined) requireFile(place.data)
-  const { result, isKnown } = await withPlace(place, async ({ keyStore }) => {
+  if (database.data !== undefined) requireFile(database.data)
+  const { result, isKnown } = await withDatabase(database, async ({ keyStore }) => {
     const result = await change(keyStore)
     return { result, isKnown: !result && (await keyStore.list()).some((key) => key.id === id) }
   })

@@ -40,7 +40,7 @@ function createProgram(): Command {
       secrets = flags.secretsOf(command.opts())
     })
 
-  const place = [
+  const database = [
     flag('--data <file>', 'store everything in this SQLite file', flags.parseFile),
     flag('--database-url <url>', 'store everything in this PostgreSQL database'),
   ]
@@ -56,7 +56,7 @@ function createProgram(): Command {
   ).default({}, 'the usual limits of each plan')
 
   add(program, 'serve', 'start the API on this machine: in memory, in a SQLite file or in PostgreSQL', runServe, [
-    ...place,
+    ...database,
     redisUrl,
     flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', port).default(3000),
     flag('--host <address>', 'address to listen on', flags.parseHost).default('127.0.0.1'),
@@ -104,7 +104,7 @@ function createProgram(): Command {
   const expires = option('--expires <date>', 'when the key expires, such as 2030-01-31', flags.parseExpiry)
   const plan = 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits'
   add(keys, 'issue', 'issue a key, and print its token', runIssue, [
-    ...place,
+    ...database,
     option('--plan <plan>', plan).makeOptionMandatory(),
     account,
     label,
@@ -115,7 +115,7 @@ function createProgram(): Command {
   ])
   add(keys, 'update', 'change a key; its token stays the same', runUpdate, [
     id,
-    ...place,
+    ...database,
     option('--plan <plan>', 'new plan; limits from --limits stay, unless --no-limits is given'),
     account,
     option('--no-account', 'remove the account, so that the key is counted alone'),
@@ -128,25 +128,28 @@ function createProgram(): Command {
     planLimits,
     option('--json', 'print the changed key as JSON'),
   ])
-  add(keys, 'list', 'list every key ever issued, without tokens', runList, [...place, option('--json', 'print JSON')])
-  add(keys, 'revoke', 'revoke a key, or with - all keys whose ids are on standard input', runRevoke, [id, ...place])
+  add(keys, 'list', 'list every key ever issued, without tokens', runList, [
+    ...database,
+    option('--json', 'print JSON'),
+  ])
+  add(keys, 'revoke', 'revoke a key, or with - all keys whose ids are on standard input', runRevoke, [id, ...database])
   add(keys, 'usage', 'show what a key has used of its limits, without counting a request', runUsage, [
     id,
-    ...place,
+    ...database,
     redisUrl,
     planLimits,
     option('--json', 'print JSON'),
   ])
   add(keys, 'unban', 'end the ban of a key, and let its counts begin at zero', runUnban, [
     id,
-    ...place,
+    ...database,
     redisUrl,
     planLimits,
   ])
 
   const seed = 'add demo animals up to a total number; run it again if it was interrupted'
   add(program, 'seed', seed, runSeed, [
-    ...place,
+    ...database,
     option('--count <number>', 'total number of animals', flags.wholeNumber()).makeOptionMandatory(),
   ])
 

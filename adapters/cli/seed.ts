@@ -1,22 +1,22 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { NewPet, PetStorage } from '../../src/index.ts'
-import { withPlace } from './engines/back-end.ts'
-import type { PlaceFlags } from './terminal/flags.ts'
+import { withDatabase } from './engines/back-end.ts'
+import type { DatabaseFlags } from './terminal/flags.ts'
 import { printable } from './terminal/output.ts'
 
-export interface SeedFlags extends PlaceFlags {
+export interface SeedFlags extends DatabaseFlags {
   readonly count: number
 }
 
 const PAGE = 1_000
 
 /** Adds demo animals until the store has `count` animals, so that a repeated command continues after an interruption. */
-export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
-  await withPlace(place, async ({ storage, place }) => {
+export async function runSeed({ count, ...database }: SeedFlags): Promise<void> {
+  await withDatabase(database, async ({ storage, name }) => {
     const found = await countPets(storage, count)
     await addDemoPets(storage, found, count, { pause: leaveTimeForOthers })
     const total = found < count ? `is now ${count}` : `was already at least ${count}`
-    console.log(printable(`Added ${Math.max(0, count - found)} animals to ${place}: the total ${total}.`))
+    console.log(printable(`Added ${Math.max(0, count - found)} animals to ${name}: the total ${total}.`))
   })
 }
 

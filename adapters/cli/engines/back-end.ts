@@ -1,27 +1,29 @@
 import { memory } from '../../../src/index.ts'
-import type { BackEndFlags, PlaceFlags } from '../terminal/flags.ts'
+import type { BackEndFlags, DatabaseFlags } from '../terminal/flags.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './servers.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
 /** Without flags, the back end is in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
-  const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
+  const backEnd = isPersistent(flags)
+    ? await openDatabase(flags)
+    : { ...memory(), name: 'memory', close: async () => {} }
   const { redisUrl } = flags
   if (redisUrl === undefined) return backEnd
   const counts = await closeOnFailure(backEnd.close, () => openRedis(redisUrl))
   const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
-  return { ...backEnd, quota: counts.quota, place: `${backEnd.place} (request counts in ${counts.place})`, close }
+  return { ...backEnd, quota: counts.quota, name: `${backEnd.name} (request counts in ${counts.name})`, close }
 }
 
-export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
+export function isPersistent({ data, databaseUrl }: DatabaseFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
 /** Closes the back end after `use`. With `redisUrl`, the counts are in Redis. */
 export async function withCounts<T>(flags: BackEndFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
-  const { redisUrl, ...place } = flags
-  return withPlace(place, async (backEnd) => {
+  const { redisUrl, ...database } = flags
+  return withDatabase(database, async (backEnd) => {
     if (redisUrl === undefined) return use(backEnd)
     const counts = await openRedis(redisUrl)
     try {
@@ -33,20 +35,20 @@ export async function withCounts<T>(flags: BackEndFlags, use: (backEnd: OpenedBa
 }
 
 /** Closes the back end after `use`. Errors name the file or the database. */
-export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
-  const backEnd = await openPlace(flags)
+export async function withDatabase<T>(flags: DatabaseFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
+  const backEnd = await openDatabase(flags)
   try {
-    return await using(backEnd.place, () => use(backEnd))
+    return await using(backEnd.name, () => use(backEnd))
   } finally {
     await backEnd.close()
   }
 }
 
-async function openPlace({ data, databaseUrl, planLimits = {} }: PlaceFlags): Promise<OpenedBackEnd> {
+async function openDatabase({ data, databaseUrl, planLimits = {} }: DatabaseFlags): Promise<OpenedBackEnd> {
   if (data !== undefined && databaseUrl !== undefined)
     throw new Error('--data and --database-url cannot be combined: give one of them')
   const plans = Object.keys(planLimits)
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, plans)
   if (data !== undefined) return openSqliteFile(data, plans)
-  throw new Error('the place of the animals and keys is missing: give --data <file> or --database-url <url>')
+  throw new Error('the database of the animals and keys is missing: give --data <file> or --database-url <url>')
 }

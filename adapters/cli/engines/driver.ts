@@ -6,7 +6,7 @@ import { innermostMessage } from '../../../src/support/describe-value.ts'
 
 export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */
-  readonly place: string
+  readonly name: string
   close(): Promise<void>
 }
 
@@ -33,13 +33,13 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
   }
 }
 
-/** Adds the place to the message of an error. `invalid_option` errors are rethrown unchanged, because they name a flag. */
-export async function using<T>(place: string, use: () => T | Promise<T>): Promise<T> {
+/** Adds the name of a file or database to the message of an error. `invalid_option` errors are rethrown unchanged, because they name a flag. */
+export async function using<T>(name: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {
     if (isPetStoreError(error) && error.code === 'invalid_option') throw error
-    throw new Error(`cannot use ${place}: ${innermostMessage(error)}`)
+    throw new Error(`cannot use ${name}: ${innermostMessage(error)}`)
   }
 }
 

@@ -23,18 +23,18 @@ type Pg = { Pool: new (options: object) => Pool }
 
 /** Connects, and creates or updates the tables. */
 export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
-  const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
+  const name = `PostgreSQL at ${hostAndPathOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const advice = '--database-url needs the driver pg: npm install pg'
   const module = await loadDriver<Pg & { default?: Pg }>(['pg'], advice)
   const { Pool } = module.default ?? module
   const pool = new Pool({ connectionString: url, ...POOL_TIMEOUTS })
-  printErrorsOf(place, pool, passwordsOf(url))
+  printErrorsOf(name, pool, passwordsOf(url))
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const onError = (error: unknown) => printError(`${place}: ${innermostMessage(error)}`, passwordsOf(url))
+    const onError = (error: unknown) => printError(`${name}: ${innermostMessage(error)}`, passwordsOf(url))
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
-    await using(place, () => migrate().catch(explainPooler))
-    return { ...backEnd, place, close }
+    await using(name, () => migrate().catch(explainPooler))
+    return { ...backEnd, name, close }
   })
 }
 
@@ -51,11 +51,11 @@ type RedisDriver =
   | { Redis: new (url: string, options: object) => IoRedis }
   | { createClient(options: object): NodeRedis; Redis?: undefined }
 
-export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota' | 'place' | 'close'>> {
-  const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
+export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota' | 'name' | 'close'>> {
+  const name = `Redis at ${hostAndPathOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
   const advice = '--redis-url needs the driver ioredis or redis: npm install ioredis'
   const driver = await loadDriver<RedisDriver>(['ioredis', 'redis'], advice)
-  const client = await using(place, () =>
+  const client = await using(name, () =>
     driver.Redis
       ? new driver.Redis(url, ioRedisOptions(TIMEOUTS))
       : driver.createClient(nodeRedisOptions(url, TIMEOUTS)),
@@ -63,12 +63,12 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   const close = async () => ('destroy' in client ? client.destroy() : client.disconnect())
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   return closeOnFailure(close, async () => {
-    await using(place, () => Promise.race([client.connect(), failed]))
-    printErrorsOf(place, client, passwordsOf(url))
+    await using(name, () => Promise.race([client.connect(), failed]))
+    printErrorsOf(name, client, passwordsOf(url))
     const { quota } = redis(client)
     // The first call finds out whether the client is one of a whole cluster. Otherwise, only some requests would fail, later.
-    await using(place, async () => quota.spend(START_PROBE))
-    return { quota, place, close }
+    await using(name, async () => quota.spend(START_PROBE))
+    return { quota, name, close }
   })
 }
 
@@ -81,16 +81,16 @@ const START_PROBE = {
 } as const
 
 /** Does not repeat the last message, because drivers report each failed attempt to reconnect. */
-function printErrorsOf(place: string, client: Events, secrets: readonly string[]): void {
+function printErrorsOf(name: string, client: Events, secrets: readonly string[]): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
-    if (message !== last) printError(`${place}: ${message}`, secrets)
+    if (message !== last) printError(`${name}: ${message}`, secrets)
     last = message
   })
 }
 
 /** Returns only the host and the path, because the other parts of the URL may contain a password. */
-function placeOf(url: string, flag: string, protocol: RegExp, example: string): string {
+function hostAndPathOf(url: string, flag: string, protocol: RegExp, example: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)

@@ -15,12 +15,12 @@ export async function openSqliteFile(path: string, plans: readonly string[] = []
   const database = await connectTo(path)
   const close = async () => void database.close()
   const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans })))
-  return { ...backEnd, place: path, close }
+  return { ...backEnd, name: path, close }
 }
 
 /** Creates the file if it is missing. */
 export async function connectTo(path: string): Promise<Connection> {
-  await using(path, () => requirePlace(path))
+  await using(path, () => requireOpenable(path))
   const module = await loadDriver<Driver & Readonly<Record<string, Driver | undefined>>>(DRIVERS, ADVICE)
   const Driver = module.Database ?? module.DatabaseSync ?? module.default ?? module
   return using(path, () => new Driver(path))
@@ -38,8 +38,8 @@ export function requireWritable(path: string): void {
 }
 
 /** For a wrong path, drivers only report "unable to open database file". */
-function requirePlace(path: string): void {
-  const isFolder = (place: string) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
+function requireOpenable(path: string): void {
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   const folder = dirname(path)
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
   if (isFolder(path)) throw new Error('it is a folder, not a file')
@@ -48,9 +48,9 @@ function requirePlace(path: string): void {
     throw new Error(`you have no permission to write in the folder ${folder}, where SQLite keeps its log`)
 }
 
-function isAllowed(place: string, mode: number): boolean {
+function isAllowed(path: string, mode: number): boolean {
   try {
-    accessSync(place, mode)
+    accessSync(path, mode)
     return true
   } catch {
     return false

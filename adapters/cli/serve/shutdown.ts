@@ -13,8 +13,8 @@ const BACK_END_CLOSE_TIMEOUT = 2_000
 const DRAIN_DELAY = 5_000
 
 /** At a terminal, or with a store in memory, no other server takes over the requests, so there is no delay. */
-export function drainDelayOf({ drainDelay, ...place }: ServeFlags): number {
-  return drainDelay ?? (process.stdin.isTTY || !isPersistent(place) ? 0 : DRAIN_DELAY)
+export function drainDelayOf({ drainDelay, ...database }: ServeFlags): number {
+  return drainDelay ?? (process.stdin.isTTY || !isPersistent(database) ? 0 : DRAIN_DELAY)
 }
 
 /** In milliseconds. npm and bash pass on a Ctrl-C that the process has already received: one Ctrl-C arrives twice. */

@@ -12,15 +12,21 @@ export interface Addresses {
 }
 
 /** Returns one line of JSON, for a program that has started the server. */
-export function startJson({ api: url, page, control }: Addresses, place: string, { animals, keys }: AddedData): string {
+export function startJson(
+  { api: url, page, control }: Addresses,
+  storedIn: string,
+  { animals, keys }: AddedData,
+): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
-  return escapeHidden(JSON.stringify({ url, page, control, place, animals, keys: tokens }))
+  return escapeHidden(JSON.stringify({ url, page, control, storedIn, animals, keys: tokens }))
 }
 
-export function startText(addresses: Addresses, place: string, added: AddedData, flags: ServeFlags): string {
+export function startText(addresses: Addresses, storedIn: string, added: AddedData, flags: ServeFlags): string {
   const { api: url, page, control } = addresses
   const { animals = 0 } = added
-  const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place} until the server ends`
+  const kept = isPersistent(flags)
+    ? `stored in ${storedIn}`
+    : `with ${animals} animals, in ${storedIn} until the server ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
     `Pet store on ${url}, ${kept}.`,
@@ -39,8 +45,8 @@ export function startText(addresses: Addresses, place: string, added: AddedData,
 function aboutKeys(url: string, { keys }: AddedData, flags: ServeFlags): string[] {
   const { data, databaseUrl, key: fixed = [] } = flags
   const [first] = keys
-  const place = data === undefined ? '--database-url <url>' : `--data ${shellWord(data)}`
-  const commands = [`  petstore keys issue ${place} --plan pro`, `  petstore keys list ${place}`]
+  const databaseFlag = data === undefined ? '--database-url <url>' : `--data ${shellWord(data)}`
+  const commands = [`  petstore keys issue ${databaseFlag} --plan pro`, `  petstore keys list ${databaseFlag}`]
   if (first !== undefined) {
     const width = Math.max(...keys.map(({ key }) => key.plan.length))
     const pets = `${url}/pets`

@@ -8,13 +8,14 @@ import type { TrustProxy } from '../../hosts/node/index.ts'
 
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
-export interface PlaceFlags {
+/** Where animals and keys are stored. */
+export interface DatabaseFlags {
   readonly data?: string
   readonly databaseUrl?: string
   readonly planLimits?: PlanLimitsByName
 }
 
-export interface BackEndFlags extends PlaceFlags {
+export interface BackEndFlags extends DatabaseFlags {
   readonly redisUrl?: string
 }
 

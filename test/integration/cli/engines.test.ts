@@ -40,8 +40,8 @@ function list(server: RunningServer, token: string): Promise<Response> {
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('petstore on PostgreSQL', () => {
   test('petstore on PostgreSQL keeps animals and keys after a restart', async () => {
     const { url } = await openPostgres()
-    const place = ['--database-url', url]
-    const issued = await runCommand(['keys', 'issue', ...place, '--plan', 'pro', '--label', 'ours'])
+    const database = ['--database-url', url]
+    const issued = await runCommand(['keys', 'issue', ...database, '--plan', 'pro', '--label', 'ours'])
     expect(issued.code).toBe(0)
     const token = issued.stdout.trim()
     for (const [count, added, total] of [
@@ -49,10 +49,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       [60, 20, 'is now 60'],
       [60, 0, 'was already at least 60'],
     ] as const) {
-      const { stdout } = await runCommand(['seed', '--count', String(count), ...place])
+      const { stdout } = await runCommand(['seed', '--count', String(count), ...database])
       expect(stdout).toMatch(new RegExp(`^Added ${added} animals to PostgreSQL at \\S+: the total ${total}\\.\n$`))
     }
-    const first = await serve(...place)
+    const first = await serve(...database)
     expect(first.output()).not.toMatch(/pet_|demo/)
     const pets = await (await list(first, token)).json()
     expect(pets).toHaveLength(60)
@@ -63,12 +63,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       { name: 'Biscuit 6' },
     ])
     await first.end('SIGTERM')
-    const second = await serve(...place)
+    const second = await serve(...database)
     expect(await (await list(second, token)).json()).toEqual(pets)
-    const listed = await runCommand(['keys', 'list', ...place])
+    const listed = await runCommand(['keys', 'list', ...database])
     expect(listed.stdout).toMatch(/^key_\w+ +valid +pro .* ours$/m)
     const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
-    expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
+    expect(await runCommand(['keys', 'revoke', id, ...database])).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('petstore serve warns only once that a crash may lose animals', async () => {

@@ -418,7 +418,7 @@ test('petstore never loads bun:sqlite from a node_modules folder', async () => {
 
 describe('a command with an invalid file or database', () => {
   test.each([
-    [['keys', 'list'], 'the place of the animals and keys is missing: give --data <file> or --database-url <url>'],
+    [['keys', 'list'], 'the database of the animals and keys is missing: give --data <file> or --database-url <url>'],
     [['keys', 'list', '--data', '/nowhere/pets.db'], 'there is no file /nowhere/pets.db'],
     [['serve', '--data', '/nowhere/pets.db'], 'cannot use /nowhere/pets.db: there is no folder /nowhere\n'],
     [['serve', '--data', `${import.meta.filename}/pets.db`], `there is no folder ${import.meta.filename}\n`],

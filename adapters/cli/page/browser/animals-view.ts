@@ -138,11 +138,11 @@ export class AnimalsView {
     const { status, cursors, isTrailKnown } = this.#address
     const isNew = (animal: Animal) => this.#added.some((other) => isSame(other, animal))
     const elsewhere = this.#added.filter((added) => !this.#animals.some((animal) => isSame(animal, added)))
-    const placeOf = (animal: Animal) =>
+    const whereIs = (animal: Animal) =>
       status !== '' && status !== animal.status ? 'hidden by the filter' : 'on another page'
     byId('rows').replaceChildren(...this.#animals.map((animal) => animalRow(animal, isNew(animal) ? 'New' : '')))
     byId('added-rows').replaceChildren(
-      ...elsewhere.toReversed().map((animal) => animalRow(animal, `New, ${placeOf(animal)}`)),
+      ...elsewhere.toReversed().map((animal) => animalRow(animal, `New, ${whereIs(animal)}`)),
     )
     byId('animals').hidden = this.#animals.length + elsewhere.length === 0
     const kind = status === '' ? '' : `${status} `

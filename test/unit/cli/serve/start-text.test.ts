@@ -14,7 +14,7 @@ test('startJson omits the number of animals if it is unknown', () => {
   expect(JSON.parse(startJson(ADDRESSES, 'pets.db', NOTHING))).toEqual({
     url: ADDRESSES.api,
     page: ADDRESSES.page,
-    place: 'pets.db',
+    storedIn: 'pets.db',
     keys: {},
   })
   expect(JSON.parse(startJson(ADDRESSES, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
@@ -25,5 +25,5 @@ test('the start text escapes control characters in the file name', () => {
   const text = startText(ADDRESSES, file, NOTHING, { data: file } as never)
   const json = startJson(ADDRESSES, file, NOTHING)
   expect(`${text.replaceAll('\n', '')}${json}`).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-  expect(JSON.parse(json)).toMatchObject({ place: file })
+  expect(JSON.parse(json)).toMatchObject({ storedIn: file })
 })
