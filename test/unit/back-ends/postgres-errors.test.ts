@@ -36,7 +36,7 @@ describe('errors of PostgreSQL', () => {
     expect(counts.statements).toBe(20)
   })
 
-  test.each(['22P02', '22P05', '23505', '23514', '28P01', '3D000', '42501', '42P01', 'P0001'])(
+  test.each(['22021', '22P02', '22P05', '23505', '23514', '28P01', '3D000', '42501', '42P01', 'P0001'])(
     'SQLSTATE %s is a fault, not 503',
     async (code) => {
       await expect(failing(error({ code })).storage.list({ limit: 1 })).rejects.toMatchObject({ code })
@@ -52,6 +52,8 @@ describe('errors of PostgreSQL', () => {
       'a Client of pg that has lost its connection',
       error({}, 'Client has encountered a connection error and is not queryable'),
     ],
+    ['pg with connectionTimeoutMillis', error({}, 'Connection terminated due to connection timeout')],
+    ['a pool that was closed', error({}, 'Cannot use a pool after calling end on the pool')],
     ['pg with query_timeout', error({}, 'Query read timeout')],
     ['pg-pool', error({}, 'timeout exceeded when trying to connect')],
     ['PGlite', error({}, 'PGlite is closed')],
@@ -67,6 +69,19 @@ describe('errors of PostgreSQL', () => {
       code: 'service_unavailable',
       cause,
     })
+  })
+
+  test('a statement that succeeds when it is repeated returns its result', async () => {
+    let losses = 3
+    const query: PostgresClient['query'] = async () => {
+      if (losses-- > 0) throw error({ code: '40001' })
+      return { rows: [] }
+    }
+    expect(await postgres({ query }).storage.list({ limit: 1 })).toEqual([])
+  })
+
+  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('rejects the client %j', (client) => {
+    expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
   })
 
   test('a rejected value on Bun fails alone', async () => {

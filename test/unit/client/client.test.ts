@@ -71,15 +71,6 @@ describe('a client of a pet store', () => {
     expect(await client.listPets()).toEqual({ pets: [pet], next: undefined })
   })
 
-  test('listPets returns one page with its cursor', async () => {
-    const { client, storage } = await start()
-    for (let i = 0; i < 3; i++) await storage.create({ name: `Rex ${i}`, categoryId: 1n, status: 'sold' })
-    const first = await client.listPets({ status: 'sold', limit: 2 })
-    expect(first.pets.map(({ id }) => id)).toEqual([1n, 2n])
-    const second = await client.listPets({ status: 'sold', limit: 2, cursor: first.next })
-    expect([second.pets.map(({ id }) => id), second.next]).toEqual([[3n], undefined])
-  })
-
   test('pets() iterates over all pages', async () => {
     const { client, storage } = await start('https://shop.example/pets/v1')
     for (let i = 0; i < 250; i++)
@@ -87,15 +78,6 @@ describe('a client of a pet store', () => {
     const ids: bigint[] = []
     for await (const { id } of client.pets({ status: 'available', pageSize: 10 })) ids.push(id)
     expect(ids).toEqual(Array.from({ length: 125 }, (_, i) => BigInt(2 * i + 1)))
-  })
-
-  test('rateLimit has the values of the last response', async () => {
-    const { client } = await start()
-    expect(client.rateLimit).toBeUndefined()
-    await client.listPets()
-    expect(client.rateLimit).toEqual({ limit: 1000, remaining: 999, resetsAt: expect.any(Number) })
-    await expect(client.getPet(5n)).rejects.toMatchObject({ code: 'pet_not_found', status: 404 })
-    expect(client.rateLimit?.remaining).toBe(998)
   })
 
   test("createPet rejects an invalid animal with the server's message", async () => {
@@ -123,12 +105,6 @@ describe('a number in place of a bigint', () => {
       expect(sent.length).toBe(0)
     },
   )
-
-  test('a safe integer in place of a bigint is accepted', async () => {
-    const { client, sent } = clientOf([json(PET, 201)])
-    await client.createPet({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER as never })
-    expect(sent[0]?.init.body).toBe('{"name":"Rex","categoryId":9007199254740991}')
-  })
 })
 
 describe('pages', () => {
@@ -223,12 +199,6 @@ describe('errors', () => {
     expect((error as Error).message.match(/x+/)?.[0].length).toBeLessThanOrEqual(200)
   })
 
-  test('the error quotes at most 200 characters of the response', async () => {
-    const body = JSON.stringify({ code: 'invalid_body', message: 'x'.repeat(5_000), status: 400 })
-    const { client } = clientOf([json(body, 400)])
-    await expect(client.listPets()).rejects.toMatchObject({ message: `${'x'.repeat(199)}…` })
-  })
-
   test.each([
     ['the message of the response', { code: 'invalid_body', message: '\u001b[2Jx\u009b\u202e' }],
     ['the body of the response', { message: 'x\u009b\u202e' }],
@@ -287,13 +257,6 @@ describe('a request that gets 429', () => {
     expect(waits).toEqual([7_500, 61_000])
   })
 
-  test('a POST that gets 429 is sent again', async () => {
-    const { client, sent } = clientOf([refusal(1), json(PET, 201)])
-    expect((await client.createPet({ name: 'Rex', categoryId: 1n })).id).toBe(9007199254740993n)
-    const [first, second] = sent.map(({ init: { signal: _, ...rest } }) => rest)
-    expect(second).toEqual(first)
-  })
-
   test('the client rejects immediately during a ban of 300 seconds', async () => {
     const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
@@ -318,17 +281,6 @@ describe('a request that gets 429', () => {
     const { client } = clientOf([refusal(7), json('[]')], {}, { sleep })
     await client.listPets()
     expect(waits).toEqual([7_500])
-  })
-
-  test('the client waits until the date in Retry-After', async () => {
-    const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
-    const { client, waits } = clientOf(
-      [new Response('', { status: 429, headers }), json('[]')],
-      {},
-      { random: () => 0 },
-    )
-    await client.listPets()
-    expect(waits).toEqual([9_000])
   })
 
   test('the client compares the date in Retry-After with the Date of the response', async () => {
@@ -357,12 +309,6 @@ describe('a request that gets 429', () => {
     const { client, waits } = clientOf([...refusals, json('[]')], {}, { random: () => 0.5 })
     await client.listPets()
     expect(waits).toEqual([2_250, 2_500, 3_000, 4_000, 6_000, 7_000, 7_000])
-  })
-
-  test('the random part does not exceed maxElapsed', async () => {
-    const { client, waits } = clientOf([refusal(4), json('[]')], { maxElapsed: 4_100 })
-    await client.listPets()
-    expect(waits).toEqual([4_100])
   })
 
   test('without Retry-After, the client waits 500 ms before a retry', async () => {
@@ -441,14 +387,6 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
   })
 
-  test('after a 503, createPet does not send the request again without an idempotency key', async () => {
-    const { client, sent } = clientOf([unavailable(), unsupported(), json(PET, 201)])
-    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
-    await client.createPet(REX)
-    expect(keysOf(sent)[2]).toBeUndefined()
-    expect(sent.length).toBe(3)
-  })
-
   test('a call keeps its idempotency key after another call got idempotency_not_supported', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), unsupported(), json(PET, 201)])
     const [first, second] = await Promise.allSettled([client.createPet(REX), client.createPet(REX)])
@@ -511,11 +449,6 @@ describe('a redirect', () => {
     expect(sent.map(({ init }) => init.redirect)).toEqual(['manual'])
   })
 
-  test('the error about a redirect quotes at most 200 characters of its target', async () => {
-    const { client } = clientOf([redirect(`/${'x'.repeat(5_000)}`)])
-    await expect(client.listPets()).rejects.toThrow(/redirect to "[^"]{200}"/)
-  })
-
   test.each([
     ['an opaque redirect, as in browsers', { type: 'opaqueredirect', status: 0 }, 'an unknown URL'],
     [
@@ -554,17 +487,6 @@ describe('onRetry', () => {
     await expect(client.listPets()).rejects.toThrow('no more')
     expect(sent.length).toBe(1)
   })
-
-  test('the call rejects if onRetry takes longer than the wait and then throws', async () => {
-    let time = Date.UTC(2030, 0, 1)
-    const onRetry = () => {
-      time += 60_000
-      throw new Error('no more')
-    }
-    const { client, sent } = clientOf([refusal(7)], {}, { clock: { now: () => time } }, { onRetry })
-    await expect(client.listPets()).rejects.toThrow('no more')
-    expect(sent.length).toBe(1)
-  })
 })
 
 describe('a failed request', () => {
@@ -593,18 +515,6 @@ describe('a failed request', () => {
     const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')], {}, { random: () => 0 })
     await client.listPets()
     expect(waits).toEqual([5_000])
-  })
-
-  test('the client rejects immediately if Retry-After exceeds maxElapsed', async () => {
-    const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
-    expect(sent.length).toBe(1)
-  })
-
-  test('a GET is sent again if its response body breaks off', async () => {
-    const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('terminated')) })
-    const { client } = clientOf([new Response(broken), json('[]')])
-    expect((await client.listPets()).pets).toEqual([])
   })
 
   test.each([400, 401, 404, 500])('a request is not sent again after status %i', async (status) => {
@@ -765,10 +675,6 @@ describe('options', () => {
         message: expect.stringMatching(new RegExp(`^option ${name}: `)),
       }),
     )
-  })
-
-  test('the error about an invalid apiKey does not contain the key', () => {
-    expect(create({ apiKey: 'pet_secret\n' })).toThrow(/^option apiKey: (?!.*secret)/)
   })
 
   test('baseUrl may be a URL object', async () => {

@@ -47,16 +47,6 @@ describe.each([
     expect((await ask('/elsewhere/pets/1')).status).toBe(299)
   })
 
-  test('serves a base path that equals the prefix of a nested Router', async () => {
-    const ask = await shop('/v1', make(), (app, handler) =>
-      app.use('/shop', make.Router().use('/inner', make.Router().use('/v1', handler))),
-    )
-    expect((await ask('/shop/inner/v1/pets/1')).headers.get('link')).toBe(
-      '</shop/inner/v1/pets>; rel="successor-version"',
-    )
-    expect((await ask('/shop/inner/v2/pets/1')).status).toBe(299)
-  })
-
   test('links keep the final slash of a store mounted at /v1/pets', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
@@ -72,16 +62,5 @@ describe.each([
       }),
     )
     expect((await ask('/v1')).status).toBe(200)
-  })
-
-  test('calls next if the host rewrites the URL to another path', async () => {
-    const app = make()
-    app.use((request, _response, next) => {
-      if (request.url === '/v1/health') request.url = '/health'
-      next()
-    })
-    const ask = await shop('/v1', app, (app, handler) => app.use(handler))
-    expect((await ask('/v1/health')).status).toBe(299)
-    expect((await ask('/v1/unhealthy')).status).toBe(404)
   })
 })

@@ -51,14 +51,6 @@ describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
   })
 })
 
-test.each(Object.entries(hosts))('%s responds with 500 when petStore.handle fails', async (_host, ask) => {
-  const boom = () => {
-    throw new Error('of the host')
-  }
-  for (const handle of [boom, () => Promise.reject(new Error('of the host'))])
-    expect(await ask({ ...store, handle })).toBe(500)
-})
-
 test('toBunHandler reads petStore.handle again at each request', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)

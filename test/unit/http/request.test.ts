@@ -25,26 +25,6 @@ test('toResponse keeps status and body', async () => {
   expect([...untyped.headers]).toEqual([['allow', 'GET']])
 })
 
-test('toApiRequest keeps the client address', () => {
-  const request = new Request('http://a/v1/pets')
-  expect(toApiRequest(request, '192.0.2.1').clientAddress).toBe('192.0.2.1')
-  expect(toApiRequest(request).clientAddress).toBeUndefined()
-})
-
-test('a body with Content-Length is read without `request.body` and `request.signal`', async () => {
-  const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
-  const read = vi.fn()
-  for (const name of ['body', 'signal']) Object.defineProperty(request, name, { get: read })
-  expect(new TextDecoder().decode(await toApiRequest(request).body(5))).toBe('hello')
-  expect(read).not.toHaveBeenCalled()
-})
-
-test('a complete body is read even if the signal has aborted', async () => {
-  const headers = { 'content-length': '5' }
-  const request = new Request('http://a', { method: 'POST', headers, body: 'hello', signal: AbortSignal.abort() })
-  expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
-})
-
 describe('a body with Content-Length', () => {
   function upload() {
     let stream = {} as ReadableStreamDefaultController<Uint8Array>
@@ -140,16 +120,6 @@ test('toApiRequest removes its abort listener after reading the body', async () 
   const request = { method: 'POST', url: 'http://a', headers: new Headers(), body, bodyUsed: false, signal }
   expect(await toApiRequest(request as Request).body(1)).toEqual(Uint8Array.of(97))
   expect(getEventListeners(signal, 'abort')).toEqual([])
-})
-
-test('toApiRequest joins the chunks of a body', async () => {
-  const COUNT = 200
-  let left = COUNT
-  const body = new ReadableStream({
-    pull: (controller) => (left-- > 0 ? controller.enqueue(Uint8Array.of(32)) : controller.close()),
-  })
-  const request = new Request('http://a', { method: 'POST', body, duplex: 'half' } as RequestInit)
-  expect(await toApiRequest(request).body(COUNT)).toEqual(new Uint8Array(COUNT).fill(32))
 })
 
 test.each<[string, unknown, string]>([

@@ -175,29 +175,6 @@ describe('look-ups', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a request that waits for a slow look-up uses the first result', async () => {
-    vi.useFakeTimers()
-    const ends: ((key: ApiKey) => void)[] = []
-    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) })
-    const [first, second] = [store.find('a'), store.find('a')]
-    await vi.advanceTimersByTimeAsync(5_000)
-    expect(ends).toHaveLength(2)
-    ends[0]?.(KEY)
-    expect([await first, await second]).toEqual([KEY, KEY])
-  })
-
-  test('the result of a look-up of any length is cached', async () => {
-    vi.useFakeTimers()
-    const ends: ((key: ApiKey) => void)[] = []
-    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) })
-    const first = store.find('a')
-    await vi.advanceTimersByTimeAsync(6_000)
-    ends[0]?.(KEY)
-    expect(await first).toBe(KEY)
-    expect(store.find('a')).toBe(KEY)
-    expect(ends).toHaveLength(1)
-  })
-
   test('an older look-up does not replace a newer result', async () => {
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -211,15 +188,6 @@ describe('look-ups', () => {
     expect(await first).toMatchObject({ plan: 'old' })
     expect(store.find('a')).toBe(KEY)
     expect(ends).toHaveLength(2)
-  })
-
-  test('a request that waits for a look-up that fails rejects too', async () => {
-    const failures: ((error: Error) => void)[] = []
-    const store = cachedKeyStore({ find: () => new Promise<never>((_, reject) => void failures.push(reject)) })
-    const waiting = [store.find('a'), store.find('a')].map((result) => expect(result).rejects.toThrow('down'))
-    expect(failures).toHaveLength(1)
-    failures[0]?.(new Error('down'))
-    await Promise.all(waiting)
   })
 
   test('no number of unknown tokens displaces a look-up in progress', async () => {
@@ -263,16 +231,6 @@ describe('look-ups', () => {
 })
 
 describe('the size of the cache', () => {
-  test('unknown tokens never displace a key from the cache', async () => {
-    const { asked, find } = countingStore(new Map([['known', KEY]]))
-    const store = cachedKeyStore({ find }, { max: 10 })
-    await store.find('known')
-    for (let i = 0; i < 1_000; i++) await store.find(`junk ${i}`)
-    asked.length = 0
-    await store.find('known')
-    expect(asked).toEqual([])
-  })
-
   test('requests share at most `max` look-ups at the same time', async () => {
     const asked: string[] = []
     const find = (token: string) => {
@@ -339,14 +297,6 @@ test.each([
   else expect(check).toThrow(new PetStoreError('invalid_option', message))
 })
 
-test('cachedKeyStore lists the keys of its store', async () => {
-  const store = managed(
-    () => KEY,
-    async () => true,
-  )
-  expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
-})
-
 test('cachedKeyStore adds only the method `forget` to those of the key store', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
@@ -358,17 +308,6 @@ test('revoke removes only the revoked key from the cache', async () => {
   await store.revoke('a')
   for (const token of ['a', 'b']) await store.find(token)
   expect(asked).toEqual(['a', 'b', 'a'])
-})
-
-test('a key is cached for 30 seconds by default', async () => {
-  const clock = manualClock()
-  const { asked, find } = countingStore(new Map([['known', KEY]]))
-  const store = cachedKeyStore({ find }, { clock })
-  for (const wait of [0, 29_999, 1]) {
-    clock.advance(wait)
-    await store.find('known')
-  }
-  expect(asked).toHaveLength(2)
 })
 
 test('an issued token stays valid when the clock steps back', async () => {
@@ -406,13 +345,6 @@ test('a revoked key stays unknown when the clock steps back', async () => {
   expect(await store.find('token')).toBeUndefined()
   clock.advance(-25_000)
   expect(await store.find('token')).toBeUndefined()
-})
-
-test('look-ups that never end do not delay the look-up of another token', async () => {
-  const find = (token: string) => (token === 'valid' ? Promise.resolve(KEY) : new Promise<never>(() => {}))
-  const store = cachedKeyStore({ find })
-  for (let i = 0; i < 10; i++) void store.find(`guess ${i}`, { clientAddress: '192.0.2.1' })
-  expect(await store.find('valid', { clientAddress: '192.0.2.1' })).toBe(KEY)
 })
 
 test('after forget, the next request reads the key again', async () => {

@@ -29,13 +29,6 @@ describe('createPet', () => {
     )
   })
 
-  test.each(fields)('rejects an animal whose member %s is an array', async (member) => {
-    const { add } = await startApi()
-    const { status, message } = await add(JSON.stringify({ name: 'Rex', categoryId: 1, [member]: [] }))
-    expect(status).toBe(400)
-    expect(message).toContain(`${member}: expected`)
-  })
-
   test('rejects a repeated member name at any depth with 400', async () => {
     const { add } = await startApi(big)
     interface Piece {
@@ -211,13 +204,6 @@ describe('rejected bodies', () => {
     expect((await add(named(`${'🐕'.repeat(999)}ab`))).status).toBe(400)
   })
 
-  test('the message describes a body that is no object', async () => {
-    const { add } = await startApi()
-    expect((await add('[1]')).message).toBe(
-      'The body is not a valid animal: expected an object with name and categoryId, got an array.',
-    )
-  })
-
   test('the message about a malformed body contains no lone surrogate', async () => {
     const { add } = await startApi(big)
     const piece = fc.constantFrom('😀', '\\ud83d', '"', '{', '}', '"a":1', ',', '-', '\\u')
@@ -249,18 +235,6 @@ describe('rejected bodies', () => {
       expect((await add(open.repeat(depth))).status).toBe(400)
     }
     expect((await add(`{"name":"Rex","categoryId":1,"x":${open.repeat(255)}1${close.repeat(255)}}`)).status).toBe(201)
-  })
-
-  test('a polluted Object.prototype adds no fields to the body', async () => {
-    const { add } = await startApi()
-    Object.defineProperty(Object.prototype, 'name', { value: 'Ghost', configurable: true, writable: true })
-    Object.defineProperty(Object.prototype, 'categoryId', { value: 1n, configurable: true, writable: true })
-    try {
-      expect((await add('{}')).code).toBe('invalid_body')
-    } finally {
-      Reflect.deleteProperty(Object.prototype, 'name')
-      Reflect.deleteProperty(Object.prototype, 'categoryId')
-    }
   })
 })
 
@@ -300,38 +274,6 @@ describe('accepted bodies', () => {
 
 describe('content types', () => {
   const body = '{"name":"Rex","categoryId":1}'
-  test.each([
-    'application/json',
-    'Application/JSON',
-    'application/json;charset=utf-8',
-    `application/json${';'.repeat(240)}`,
-    'application/json ; charset="UTF-8"',
-    'application/json;',
-  ])('accepts the content type %s', async (type) => {
-    const { add } = await startApi()
-    expect((await add(body, { headers: { 'content-type': type } })).status).toBe(201)
-  })
-
-  test.each([
-    '',
-    'text/plain',
-    'application/jsonp',
-    'application/json; charset=latin1',
-    `application/json${';'.repeat(241)}`,
-    'application/json; charset=utf8',
-    'application/json, application/json',
-    'application/merge-patch+json',
-    `application/json${' '.repeat(10_000)}x`,
-    'application/json\u00a0',
-    '\ufeffapplication/json',
-    'application/json;\u00a0charset=utf-8',
-  ])('rejects the content type %s', async (type) => {
-    const { add } = await startApi()
-    expect(await add(body, { headers: { 'content-type': type } })).toMatchObject({
-      status: 415,
-      code: 'unsupported_media_type',
-    })
-  })
 
   test('rejects a missing content type with 415', async () => {
     const { petStore, token, add } = await startApi()
@@ -390,20 +332,6 @@ describe('the body limit', () => {
     expect(cancelled).toBe(false)
   })
 
-  test('rejects a too large Content-Length before it reads the body', async () => {
-    let pulled = 0
-    const body = new ReadableStream(
-      {
-        pull: () => {
-          pulled += 1
-        },
-      },
-      { highWaterMark: 0 },
-    )
-    expect((await post(body, 10, { 'content-length': '11' })).status).toBe(413)
-    expect(pulled).toBe(0)
-  })
-
   test('how a body is split into chunks makes no difference', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(300), { maxLength: 20 }), async (cuts) => {
@@ -451,17 +379,6 @@ describe('the body limit', () => {
     const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
     expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
     expect(cancelled).toBe(false)
-  })
-
-  test('reads a request without a signal', async () => {
-    const { petStore, token } = await startApi()
-    const { body } = new Response('{"name":"Rex","categoryId":1}')
-    const headers = new Map([
-      ['authorization', `Bearer ${token}`],
-      ['content-type', 'application/json'],
-    ])
-    const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false }
-    expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
   })
 
   describe('a Request that has no body stream', () => {
@@ -557,13 +474,6 @@ describe('the body limit', () => {
     expect((await post(ofSize(100), Number.MAX_SAFE_INTEGER)).status).toBe(201)
   })
 
-  test('rejects a missing body with 400', async () => {
-    const { petStore, token } = await startApi()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await petStore.fetch(new Request('http://x/v1/pets', { method: 'POST', headers }))
-    expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
-  })
-
   test('a body stream that fails gets 400', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
     const response = await post(broken)
@@ -589,24 +499,6 @@ test.each(['[]', '{}'])('accepts an array that contains %s many times', async (o
   expect(status).toBe(201)
 })
 
-test('the message of a 415 is short', async () => {
-  const { add } = await startApi()
-  const why = async (headers: Record<string, string>) => (await add('{}', { headers })).message
-  expect(await why({ 'content-type': 'text/plain' })).toBe(
-    'The body must be application/json in UTF-8: expected application/json, got the string "text/plain".',
-  )
-  expect(await why({ 'content-encoding': 'gzip' })).toBe(
-    'The body must be application/json in UTF-8: expected no Content-Encoding, got the string "gzip".',
-  )
-  expect((await why({ 'content-type': 'x'.repeat(10_000) })).length).toBeLessThan(200)
-})
-
-test('ignores an empty Content-Encoding', async () => {
-  const { add } = await startApi()
-  const sent = { headers: { 'content-encoding': '' } }
-  expect((await add('{"name":"Rex","categoryId":1}', sent)).status).toBe(201)
-})
-
 test.each([
   `{"${'x'.repeat(60_000)}":1,"${'x'.repeat(60_000)}":2}`,
   `{"name":"Rex","categoryId":${'9'.repeat(60_000)}.}`,
@@ -624,18 +516,3 @@ test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(
     expect([code, message.length < 200]).toEqual(['invalid_body', true])
   },
 )
-
-test('reads a body of several chunks', async () => {
-  const { petStore, token } = await startApi()
-  const pieces = ['{"name":"R', 'ex', '","categoryId":1}'].map((text) => new TextEncoder().encode(text))
-  const body = new ReadableStream({
-    start: (controller) => {
-      for (const piece of pieces) controller.enqueue(piece)
-      controller.close()
-    },
-  })
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const init = { method: 'POST', body, duplex: 'half', headers } as RequestInit
-  const response = await petStore.fetch(new Request('http://x/v1/pets', init))
-  expect([response.status, await response.json()]).toMatchObject([201, { name: 'Rex' }])
-})

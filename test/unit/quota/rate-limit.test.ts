@@ -139,20 +139,6 @@ describe('counting', () => {
     expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
   })
 
-  test('every authenticated request is counted, even if it gets an error', async () => {
-    const { send } = await start(10, 100)
-    const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining
-    expect(await remaining('/v1/pets')).toBe(9)
-    expect(await remaining('/v1/nothing')).toBe(8)
-    expect(await remaining('/elsewhere')).toBe(7)
-    expect(await remaining('/v1/pets', { method: 'DELETE' })).toBe(6)
-    expect(await remaining('/v1/pets', { method: 'OPTIONS' })).toBe(5)
-    expect(await remaining('/v1/pets', { method: 'HEAD' })).toBe(4)
-    expect(await remaining('/v1/pets', { body: '{' })).toBe(3)
-    expect(await remaining('/v1/pets/1')).toBe(2)
-    expect(await remaining('/v1/pets?limit=0')).toBe(1)
-  })
-
   test('each key or account has its own count', async () => {
     const { send, keyStore } = await start(2, 100)
     const issue = async (account?: string) => (await keyStore.issue({ plan: 'free', account })).token
@@ -207,11 +193,6 @@ test('the limits of a key replace those of its plan', () => {
   expect(limitsOf({ id: 'a', plan: 'free' }, rules)).toEqual(ofPlan)
 })
 
-test('anonymous clients have the limits of the plan `free`', async () => {
-  const { send } = await start(7, 9)
-  expect(rateLimit(await send('/v1/pets', { token: null }))).toMatchObject({ limit: 7, remaining: 7 })
-})
-
 describe('anonymous clients', () => {
   const bad = { token: 'pet_wrong' }
 
@@ -225,13 +206,6 @@ describe('anonymous clients', () => {
     expect(refused.headers.get('retry-after')).toBe('60')
     expect((await ask('192.0.2.2', null)).status).toBe(401)
     expect((await send('/v1/pets', { address: '192.0.2.1' })).status).toBe(200)
-  })
-
-  test('anonymous clients are never banned', async () => {
-    const { send, clock } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 100 } })
-    for (let i = 0; i < 50; i++) await send('/v1/pets', { address: '192.0.2.1', ...bad })
-    clock.advance(MINUTE)
-    expect((await send('/v1/pets', { address: '192.0.2.1', ...bad })).status).toBe(401)
   })
 
   test('the quota store gets no ban rule for anonymous clients', async () => {
@@ -347,14 +321,6 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('refusals in different minutes do not begin a ban', async () => {
-    const { send, clock } = await start(3, 1000)
-    for (let minute = 0; minute < 10; minute++) {
-      expect(await exhaust(send, 5)).not.toContain('api_key_banned')
-      clock.advance(MINUTE)
-    }
-  })
-
   test('Retry-After covers both a ban and a reached daily limit', async () => {
     const { send } = await start(10, 2, {}, MIDNIGHT + DAY - 100_000)
     await exhaust(send, 11)
@@ -364,13 +330,6 @@ describe('bans', () => {
     const early = await start(10, 2, {}, MIDNIGHT)
     await exhaust(early.send, 11)
     expect((await early.send('/v1/pets')).headers.get('retry-after')).toBe('86400')
-  })
-
-  test('after the minute has ended, Retry-After covers only the ban', async () => {
-    const { send, clock } = await start(1, 100, { ban: { afterRefusals: 1, seconds: 30 } }, MIDNIGHT + 50_000)
-    await exhaust(send, 2)
-    clock.advance(15_000)
-    expect((await send('/v1/pets')).headers.get('retry-after')).toBe('15')
   })
 
   test('a 429 does not mention a ban that has ended', async () => {
@@ -403,14 +362,6 @@ describe('bans', () => {
     clock.advance(300_000)
     expect((await send('/v1/pets')).status).toBe(200)
   })
-})
-
-test('a key over its daily limit is served again when a day begins', async () => {
-  const { send, clock } = await start(10, 1, {}, MIDNIGHT + DAY - 1)
-  expect((await send('/v1/pets')).status).toBe(200)
-  expect((await send('/v1/pets')).headers.get('retry-after')).toBe('1')
-  clock.advance(1)
-  expect((await send('/v1/pets')).status).toBe(200)
 })
 
 test.each([

@@ -57,13 +57,6 @@ describe('the page', () => {
     expect(body).toContain('<h1>A pet store API that runs on your machine</h1>')
   })
 
-  test('without JavaScript, a hint comes first on the page', async () => {
-    const { body } = await site()('/')
-    const main = body.slice(body.indexOf('<main'))
-    expect(main).toMatch(/^<main[^>]*>\s*<noscript>/)
-    expect((await site()('/page/live.css')).body).toMatch(/@media \(scripting: none\) \{\s*\.needs-script/)
-  })
-
   test('requests for the page are not counted', async () => {
     const send = site()
     await send('/')
@@ -85,21 +78,6 @@ describe('the page', () => {
       expect(await send(path, { 'if-none-match': `"other", W/${ETag}` })).toMatchObject({ status: 304, body: '' })
       expect((await send(path, { 'if-none-match': '"other"' })).status).toBe(200)
     }
-  })
-
-  test('the page supports only GET and HEAD', async () => {
-    const send = site()
-    expect(await send('/', {}, 'HEAD')).toMatchObject({ status: 200, body: '' })
-    expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
-  })
-
-  test('the live view links to every other page, and its style sheets exist', async () => {
-    const send = site()
-    const { body } = await send('/')
-    for (const link of ['/', '/reference', '/openapi.json']) expect(body).toContain(`href="${link}"`)
-    const styles = [...body.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(([, style = '']) => style)
-    expect(styles).toHaveLength(5)
-    for (const style of styles) expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
   test('an unused file in the folder of the page is not served', async () => {

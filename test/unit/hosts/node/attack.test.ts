@@ -75,15 +75,3 @@ test('aborting 400 uploads causes no warning, and the server can still close', a
   process.off('warning', listen)
   expect(warnings).toEqual([])
 })
-
-test('a thousand uploads on one connection cause no warning', async () => {
-  const warnings: unknown[] = []
-  const listen = (warning: unknown) => void warnings.push(warning)
-  process.on('warning', listen)
-  const { url, authorized } = await startServer()
-  const connection = await rawConnection(url)
-  void connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`.repeat(1_000))
-  for (let i = 0; i < 1_000; i++) expect((await connection.answer()).status).toBe(201)
-  process.off('warning', listen)
-  expect(warnings).toEqual([])
-})

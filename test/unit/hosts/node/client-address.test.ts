@@ -132,16 +132,6 @@ describe('the option trustProxy', () => {
   })
 })
 
-test('limits each client behind a trusted proxy by its real address', async () => {
-  const { url } = await startServer({ perMinute: 1, trustProxy: ['127.0.0.1'] })
-  const statusOf = async (forwardedFor: string) =>
-    (await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n\r\n`)).status
-  expect(await statusOf('1.1.1.1')).toBe(401)
-  expect(await statusOf('2.2.2.2')).toBe(401)
-  expect(await statusOf('9.9.9.9, 1.1.1.1')).toBe(429)
-  expect(await statusOf('9.9.9.9\r\nX-Forwarded-For: ::ffff:1.1.1.1')).toBe(429)
-})
-
 test('ignores X-Forwarded-For in a request with 1,000 headers or more', async () => {
   // Node drops headers above a maximum number, so the header that the proxy added may be missing.
   const { url } = await startServer({ perMinute: 1, trustProxy: 1 })

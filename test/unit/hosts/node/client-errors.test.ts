@@ -95,15 +95,6 @@ test('refuses a malformed pipelined request after the response to the earlier re
   await connection.closed()
 })
 
-test('a malformed request gets 400, whatever a wrapper of the store does', async () => {
-  const ignoring = async () => ({ status: 200, headers: [], body: '' })
-  for (const handle of [() => Promise.reject(new Error('of the host')), ignoring]) {
-    const { url } = await startServer({ wrap: (petStore) => ({ ...petStore, handle }) })
-    const { status, body } = await rawRequest(url, 'no request\r\n\r\n')
-    expect([status, JSON.parse(body).code]).toEqual([400, 'bad_request'])
-  }
-})
-
 test('the server keeps running if a client resets its connection mid-request', async () => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)

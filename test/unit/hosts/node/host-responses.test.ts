@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { createServer, IncomingMessage, OutgoingMessage, type RequestListener, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
-import { toExpressHandler } from '../../../../adapters/hosts/express.ts'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
@@ -51,21 +49,6 @@ test("an `end` set by the host's writeHead receives the whole body", async () =>
   expect(seen).toEqual(['[]'])
 })
 
-test('a replaced app.response.end of Express receives the whole body', async () => {
-  const { petStore, authorized } = await storeWithKey()
-  const seen: unknown[] = []
-  const app = express()
-  app.response.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
-    seen.push(args[0])
-    return ServerResponse.prototype.end.apply(this, args)
-  } as typeof app.response.end
-  app.use(toExpressHandler(petStore))
-  const connection = await connectTo(app)
-  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-  expect((await connection.answer()).body).toBe('[]')
-  expect(seen).toEqual(['[]'])
-})
-
 test("the bytes of a host's non-ASCII header do not depend on the body", async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
@@ -82,63 +65,4 @@ test("the bytes of a host's non-ASCII header do not depend on the body", async (
   for (let i = 0; i < 4; i++) answers.push(await connection.answer())
   expect(new Set(answers.map(({ headers }) => headers['x-host'])).size).toBe(1)
   expect(answers.map(({ status, body }) => [status, body.at(-1)])).toEqual(Array(4).fill([201, '}']))
-})
-
-test.each([
-  ['Cookie', 'Cookie, Origin'],
-  ['origin', 'origin'],
-  ['Accept, ORIGIN', 'Accept, ORIGIN'],
-  ['*', '*'],
-])("adds Origin to the host's header Vary: %s", async (theirs, both) => {
-  const { petStore } = await storeWithKey({ store: { cors: { origins: ['https://shop.example'] } } })
-  const handler = toNodeHandler(petStore)
-  const connection = await connectTo((request, response) => {
-    response.setHeader('Vary', theirs)
-    handler(request, response)
-  })
-  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
-  expect((await connection.answer()).headers.vary).toBe(both)
-})
-
-test('keeps the Vary header of the host', async () => {
-  const { petStore } = await storeWithKey()
-  const handler = toNodeHandler(petStore)
-  const connection = await connectTo((request, response) => {
-    response.setHeader('Vary', 'Cookie')
-    handler(request, response)
-  })
-  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
-  expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
-})
-
-test('a replaced ServerResponse.prototype.end receives the whole body', async () => {
-  const { petStore, authorized } = await storeWithKey()
-  const seen: unknown[] = []
-  const { end } = OutgoingMessage.prototype
-  onTestFinished(() => void Reflect.deleteProperty(ServerResponse.prototype, 'end'))
-  ServerResponse.prototype.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
-    seen.push(args[0])
-    return end.apply(this, args)
-  } as typeof ServerResponse.prototype.end
-  const connection = await connectTo(toNodeHandler(petStore))
-  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-  expect((await connection.answer()).body).toBe('[]')
-  expect(seen).toEqual(['[]'])
-})
-
-test("the host's writeHead sees the response headers", async () => {
-  const { petStore } = await storeWithKey()
-  const handler = toNodeHandler(petStore)
-  const seen: unknown[] = []
-  const connection = await connectTo((request, response) => {
-    const { writeHead } = response
-    response.writeHead = ((...args: Parameters<typeof writeHead>) => {
-      seen.push(response.getHeader('content-type'))
-      return writeHead.apply(response, args)
-    }) as never
-    handler(request, response)
-  })
-  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
-  expect((await connection.answer()).status).toBe(401)
-  expect(seen).toEqual(['application/json'])
 })

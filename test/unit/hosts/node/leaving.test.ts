@@ -118,21 +118,6 @@ describe('a client that disconnects', () => {
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
-  test('a disconnect aborts the signal that the storage has received', async () => {
-    const watched = spy()
-    const gated = gatedStorage()
-    const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
-    const connection = await rawConnection(url)
-    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-    const signal = await within(gated.asked, 'the storage')
-    expect(signal?.aborted).toBe(false)
-    connection.leave()
-    await aborted(watched.requests[0])
-    expect(signal?.aborted).toBe(true)
-    gated.open()
-    await watched.answered
-  })
-
   test.each([
     ['a request without a body', ''],
     ['a request whose body is not sent', 'Transfer-Encoding: chunked\r\n'],

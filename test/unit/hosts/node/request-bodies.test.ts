@@ -142,81 +142,6 @@ test('the store reads the body although the host pauses after each resume', asyn
   expect(pauses).toBeLessThan(100_000)
 })
 
-test("the store reads the body after the host has awaited the event 'readable'", async () => {
-  const { connection, create } = await given((handler) => async (request, response) => {
-    await once(request.on('readable', ignore), 'readable')
-    await new Promise((resolve) => setImmediate(resolve))
-    handler(request, response)
-  })
-  void connection.send(create + petBody())
-  expect((await connection.answer()).status).toBe(201)
-})
-
-test('the store reads the whole body while the host collects rawBody', async () => {
-  const { connection, create } = await given((handler) => (request, response) => {
-    const host = request as IncomingMessage & { rawBody: string }
-    host.rawBody = ''
-    request.on('data', (chunk) => {
-      host.rawBody += chunk
-    })
-    handler(request, response)
-  })
-  const text = create + petBody()
-  for (let cut = 1; cut < 40; cut += 3) {
-    await sendInPieces(connection, text, [text.length - cut])
-    expect((await connection.answer()).status).toBe(201)
-  }
-})
-
-describe('a host that reads the body before it calls the handler', () => {
-  const readAll = async (request: IncomingMessage) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    await once(request, 'end')
-    Object.assign(request, { rawBody: Buffer.concat(chunks) })
-  }
-  const readBefore = () =>
-    given((handler) => async (request, response) => {
-      await readAll(request)
-      handler(request, response)
-    })
-
-  test('a host can pass the body to the store as rawBody', async () => {
-    const { connection, create } = await readBefore()
-    void connection.send(create + petBody())
-    expect((await connection.answer()).status).toBe(201)
-  })
-
-  test('a host can pass an empty body to the store', async () => {
-    const { connection, create } = await readBefore()
-    void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
-    const { status, body } = await connection.answer()
-    expect([status, JSON.parse(body).code]).toEqual([400, 'malformed_json'])
-  })
-
-  test.each([
-    [65_536, 201],
-    [65_537, 413],
-  ])('a rawBody of %i bytes gets status %i', async (size, status) => {
-    const { connection, create } = await readBefore()
-    const json = `{"name":"Rex","categoryId":1${' '.repeat(size - 29)}}`
-    const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
-    void connection.send(`${create}${framing}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`)
-    expect((await connection.answer()).status).toBe(status)
-  })
-})
-
-test('reports body_already_read if the host has read part of the body', async () => {
-  const { connection, create } = await given((handler) => async (request, response) => {
-    await once(request, 'data')
-    request.pause()
-    handler(request, response)
-  })
-  void connection.send((create + petBody()).slice(0, -5))
-  const { status, body } = await connection.answer()
-  expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
-})
-
 test('waits for a body that the host is still reading', async () => {
   let isRead = () => {}
   const read = new Promise<void>((resolve) => {
@@ -299,31 +224,6 @@ test('the store and a host that wraps request.on both receive the body', async (
   void connection.send(create + petBody())
   expect((await connection.answer()).status).toBe(201)
   expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
-})
-
-test('the Node request emits end and close after the store has read the body', async () => {
-  const closed: Promise<unknown>[] = []
-  const { connection, create } = await given((handler) => (request, response) => {
-    closed.push(Promise.all([once(request, 'end'), once(request, 'close')]))
-    handler(request, response)
-  })
-  for (let i = 0; i < 3; i++) {
-    void connection.send(create + petBody())
-    expect((await connection.answer()).status).toBe(201)
-  }
-  await Promise.all(closed)
-  expect(closed).toHaveLength(3)
-})
-
-test.each(['utf8', 'hex'] as const)('reads the body after the host has called setEncoding(%j)', async (encoding) => {
-  const { connection, create } = await given((handler) => (request, response) => {
-    request.setEncoding(encoding)
-    handler(request, response)
-  })
-  for (let i = 0; i < 3; i++) {
-    void connection.send(create + petBody())
-    expect(JSON.parse((await connection.answer()).body)).toMatchObject({ name: 'Rex' })
-  }
 })
 
 test('with insecureHTTPParser, chunked encoding overrides Content-Length', async () => {

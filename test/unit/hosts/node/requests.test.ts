@@ -1,26 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { allowOf } from '../../../../src/http/routes.ts'
-import { expectSilence, petBody, startServer } from '../../../support/node-server.ts'
+import { expectSilence, startServer } from '../../../support/node-server.ts'
 import { rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
 describe('the Host header', () => {
-  test.each([
-    ['empty', 'Host:\r\n'],
-    ['of another site', 'Host: evil.example\r\n'],
-  ])('the Host header is ignored if it is %s', async (_name, host) => {
-    const { url, token } = await startServer()
-    for (let i = 0; i < 3; i++)
-      await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${host}Authorization: Bearer ${token}\r\n${petBody()}`)
-    const answer = await rawRequest(
-      url,
-      `GET /v1/pets?limit=1 HTTP/1.1\r\n${host}Authorization: Bearer ${token}\r\n\r\n`,
-    )
-    expect(answer.status).toBe(200)
-    expect(answer.headers.link).toMatch(/^<\/v1\/pets\?/)
-  })
-
   test('the Host header is required in HTTP/1.1 only', async () => {
     // Node rejects a request without Host before it calls the handler (RFC 9112, section 3.2).
     const { url, token } = await startServer()
@@ -32,26 +16,10 @@ describe('the Host header', () => {
 describe('the request target', () => {
   test.each([
     ['http://evil.example/v1/pets', 200],
-    ['http://evil.example:99/v1/pets?limit=1', 200],
-    ['HTTP://[::1]/v1/pets', 200],
-    ['http://evil.example', 404],
-    ['*', 404],
     ['//x', 404],
-    ['//x/v1/pets', 404],
-    ['///v1/pets', 404],
-    ['/v1//pets', 404],
-    ['/v1/pets//', 404],
-    ['/v1/pets/', 200],
     ['/v1/pets/%zz', 404],
-    ['/v1/%zz', 404],
-    ['/%zz', 404],
-    ['/v1/pets?limit=%zz', 400],
-    ['/v1/pets?%zz', 200],
     ['/v1/pets?cursor=%zz', 400],
-    ['/v1/../v1/pets', 404],
-    ['/v1/%70ets', 200],
     ['/v1/pets/%00', 404],
-    ['/v1x/pets', 404],
     [`/v1/pets/${'9'.repeat(8_000)}`, 404],
     [`/v1/pets?${'a=1&'.repeat(2_000)}`, 400],
   ])('the target %.60s gets status %i', async (target, status) => {
@@ -60,30 +28,9 @@ describe('the request target', () => {
     expect(answer.status).toBe(status)
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': expect.stringMatching(/^\d+$/) })
   })
-
-  test('OPTIONS * gets 404', async () => {
-    const { url, authorized } = await startServer()
-    expect((await rawRequest(url, `OPTIONS * HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
-  })
 })
 
 describe('the method', () => {
-  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])(
-    'the method %s gets 405 with an Allow header',
-    async (method) => {
-      const { url, authorized } = await startServer()
-      const answer = await rawRequest(url, `${method} /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-      expect(answer.status).toBe(405)
-      expect(answer.headers.allow).toBe(allowOf('/pets'))
-    },
-  )
-
-  test('TRACE does not echo the key', async () => {
-    const { url, authorized, token } = await startServer()
-    const { body } = await rawRequest(url, `TRACE /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-    expect(body).not.toContain(token)
-  })
-
   test('ignores an Upgrade header', async () => {
     const { url, authorized } = await startServer()
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`
@@ -102,16 +49,6 @@ describe('the Authorization header', () => {
     expect(answer.status).toBe(401)
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
   })
-
-  test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])(
-    'the Authorization header %j gets 401',
-    async (value) => {
-      const { url } = await startServer()
-      const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${value}\r\n\r\n`)
-      expect(answer.status).toBe(401)
-      expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' })
-    },
-  )
 })
 
 describe('bytes outside ASCII', () => {
@@ -132,11 +69,4 @@ describe('bytes outside ASCII', () => {
     const body = 'Content-Type: application/json\xff\r\nContent-Length: 2\r\n\r\n{}'
     expect((await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${body}`)).status).toBe(415)
   })
-})
-
-test('a 204 response has no Content-Length', async () => {
-  const { url, authorized } = await startServer()
-  const answer = await rawRequest(url, `OPTIONS /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-  expect(answer.status).toBe(204)
-  expect(answer.headers).not.toHaveProperty('content-length')
 })

@@ -120,28 +120,6 @@ describe('a rejected upload', () => {
     expect((await rawRequest(url, head)).headers.connection).toBe(connection)
   })
 
-  const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
-  const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
-  test.each([
-    ['an upload with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
-    ['an upload of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
-  ])('%s is rejected and does not block the next request', async (_why, status, refused) => {
-    const reports: string[] = []
-    const server = await startServer({
-      store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
-    })
-    const next = `POST /v1/pets HTTP/1.1\r\n${server.authorized}${petBody()}`
-    const kept = await rawConnection(server.url)
-    await kept.send(`POST /v1/pets HTTP/1.1\r\n${refused(server)}${next}`)
-    expect([(await kept.answer()).status, (await kept.answer()).status]).toEqual([status, 201])
-    const ending = await rawConnection(server.url)
-    await ending.send(`POST /v1/pets HTTP/1.1\r\nConnection: close\r\n${refused(server)}${next}`)
-    const answer = await ending.answer()
-    expect([answer.status, answer.headers.connection]).toEqual([status, 'close'])
-    await ending.closed()
-    expect(reports).toEqual([`POST ${status}`, 'POST 201', `POST ${status}`])
-  })
-
   test('a rejected upload does not prevent the response to an earlier request', async () => {
     const { petStore, authorized } = await storeWithKey()
     const handler = toNodeHandler(petStore)
@@ -229,35 +207,6 @@ describe('a rejected upload', () => {
     vi.advanceTimersByTime(2_000)
     await connection.closed()
   })
-
-  test('a GET request with a body keeps its connection', async () => {
-    const { url, authorized } = await startServer()
-    const connection = await rawConnection(url)
-    for (let i = 0; i < 3; i++) {
-      await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 2048\r\n\r\n`)
-      await connection.send(KIB)
-      expect((await connection.answer()).status).toBe(200)
-      await connection.send(KIB)
-    }
-  })
-})
-
-describe('a body over bodyLimit', () => {
-  test('a body over the limit is rejected by its Content-Length', async () => {
-    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
-    const answer = await rawRequest(
-      url,
-      `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}Content-Length: 11\r\n\r\n`,
-    )
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'payload_too_large', status: 413 })
-  })
-
-  test('a body is rejected at the first chunk over the limit', async () => {
-    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
-    const chunks = 'Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n1\r\n!\r\n'
-    const answer = await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${chunks}`)
-    expect(answer.status).toBe(413)
-  })
 })
 
 describe('Expect: 100-continue', () => {
@@ -279,23 +228,6 @@ describe('Expect: 100-continue', () => {
     // The client may still send the body, so the server waits two seconds before it closes the connection.
     vi.advanceTimersByTime(2_000)
     await connection.closed()
-  })
-
-  test('values of Expect other than 100-continue get 417', async () => {
-    const { url, authorized } = await startServer()
-    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
-    expect(answer.status).toBe(417)
-    expect(answer.headers['x-ratelimit-limit']).toBeDefined()
-  })
-
-  test('Node itself sends 100 Continue if the host has created the server', async () => {
-    const { petStore, authorized } = await storeWithKey()
-    const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close().closeAllConnections())
-    await once(server, 'listening')
-    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${petBody()}`)
-    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([100, 201])
   })
 })
 

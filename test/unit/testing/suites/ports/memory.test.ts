@@ -40,11 +40,6 @@ keyStoreContract(
 )
 quotaContract({ describe, test }, { name: 'memory', open: async (clock) => ({ port: memory({ clock }).quota, close }) })
 
-test('an empty storage has no animal of any status', async () => {
-  for (const status of [undefined, ...petStatuses])
-    expect(await memory().storage.list({ limit: 9, status })).toEqual([])
-})
-
 test('keys are issued and found without crypto.subtle, which jsdom does not have', async () => {
   vi.stubGlobal('crypto', { getRandomValues: (array: Uint8Array) => array.fill(7) })
   try {

@@ -1,76 +1,9 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
-import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
-import { cachedKeyStore } from '../../../src/index.ts'
 
 const limits = { perMinute: 5, perDay: 10 }
 const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
-
-describe('a failure of PostgreSQL', () => {
-  const failing = (error: unknown) =>
-    postgres({ query: () => Promise.reject(error) }, { keyCache: false }).storage.get(1n)
-  const withCode = (code: string) => Object.assign(new Error('it failed'), { code })
-
-  test.each([
-    '08006',
-    '08P01',
-    '53100',
-    '53300',
-    '57P01',
-    '57P02',
-    '57P03',
-    '57014',
-    '55P03',
-    '25006',
-    '40001',
-    '40P01',
-    'CONNECTION_CLOSED',
-    'CONNECT_TIMEOUT',
-    'ERR_POSTGRES_CONNECTION_CLOSED',
-  ])('an error with the code %s becomes service_unavailable', async (code) => {
-    const cause = withCode(code)
-    await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable', cause })
-  })
-
-  test.each([
-    'Connection terminated unexpectedly',
-    'Connection terminated due to connection timeout',
-    'timeout exceeded when trying to connect',
-    'Client has encountered a connection error and is not queryable',
-    'Query read timeout',
-    'Cannot use a pool after calling end on the pool',
-  ])('an error with the message %s becomes service_unavailable', async (message) => {
-    await expect(failing(new Error(message))).rejects.toMatchObject({ code: 'service_unavailable' })
-  })
-
-  test('an error with the syscall connect becomes service_unavailable', async () => {
-    const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
-    await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
-    await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
-  })
-
-  test.each(['42P01', '23505', '22021', '28P01'])('an error with the code %s is thrown unchanged', async (code) => {
-    const cause = withCode(code)
-    await expect(failing(cause)).rejects.toBe(cause)
-  })
-
-  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('postgres rejects the client %j', (client) => {
-    expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
-  })
-
-  test('after the error 40001, a statement is repeated a limited number of times', async () => {
-    let calls = 0
-    const racing = (losses: number) => async () => {
-      if (calls++ < losses) throw withCode('40001')
-      return { rows: [] }
-    }
-    await expect(postgres({ query: racing(3) }).storage.list({ limit: 1 })).resolves.toEqual([])
-    expect(calls).toBe(4)
-    await expect(postgres({ query: racing(1e9) }).storage.list({ limit: 1 })).rejects.toThrow()
-  })
-})
 
 describe('a failure of Redis', () => {
   const failing = (message: string) => redis(() => Promise.reject(new Error(message))).quota.spend(request)
@@ -180,64 +113,4 @@ test('different subjects have different Redis keys, even with lone surrogates', 
   for (const subject of subjects) await quota.spend({ ...request, subject })
   expect(new Set(keys).size).toBe(subjects.length)
   expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
-})
-
-describe('the error about an invalid option of a back end', () => {
-  const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
-  const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
-    [
-      'redis',
-      (options) => redis(async () => '', options),
-      [
-        ['clock', 5],
-        ['prefx', 'a'],
-      ],
-    ],
-    [
-      'postgres',
-      (options) => postgres({ query: async () => ({ rows: [] }) }, options),
-      [
-        ['clock', 5],
-        ['keyCache', true],
-        ['shema', 'a'],
-      ],
-    ],
-    [
-      'sqlite',
-      (options) => sqlite(database, options),
-      [
-        ['clock', 5],
-        ['keyCache', { tll: 1 }, 'keyCache.tll'],
-        ['keyCache', { ttl: -1 }, 'keyCache.ttl'],
-        ['busyTimeout', -1],
-        ['synchronous', 'most'],
-        ['synchronus', 'off'],
-      ],
-    ],
-    [
-      'cachedKeyStore',
-      (options) => cachedKeyStore({ find: () => undefined }, options),
-      [
-        ['clock', 5],
-        ['ttl', '1'],
-        ['maximum', 1],
-      ],
-    ],
-  ]
-  test.each(
-    makers.flatMap(([name, make, wrong]) =>
-      wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
-    ),
-  )('the error of $name contains the invalid option $option: $value', ({ make, option, value, place }) => {
-    expect(() => make({ [option]: value })).toThrow(
-      expect.objectContaining({
-        code: 'invalid_option',
-        message: expect.stringMatching(`^option ${place}: expected `),
-      }),
-    )
-  })
-})
-
-test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)('a back end accepts keyCache %j', (keyCache) => {
-  expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
 })
