@@ -47,7 +47,7 @@ function peerAddress(info: DenoServeInfo | undefined): string | undefined {
 
 class DenoRequest extends ServedRequest {
   override readonly target = targetOf(this.request)
-  #left: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   /**
    * Aborts only if the client disconnects; the signal of Deno's Request also aborts after the response. Only this getter reads that
@@ -55,19 +55,21 @@ class DenoRequest extends ServedRequest {
    * left before the response.
    */
   override get signal(): AbortSignal {
-    if (this.#left) return this.#left.signal
-    const left = new AbortController()
+    if (this.#disconnected) return this.#disconnected.signal
+    const disconnected = new AbortController()
     const { signal } = this.request
-    const onAbort = () => this.isAnswered || left.abort()
+    const onAbort = () => {
+      if (!this.isAnswered) disconnected.abort()
+    }
     if (signal?.aborted) onAbort()
     else signal?.addEventListener('abort', onAbort)
-    this.#left = left
-    return left.signal
+    this.#disconnected = disconnected
+    return disconnected.signal
   }
 
   /** Whether the client has disconnected. Always `false` if nothing has read `signal`. */
   get isAborted(): boolean {
-    return this.#left?.signal.aborted ?? false
+    return this.#disconnected?.signal.aborted ?? false
   }
 
   /** No signal is needed: Deno ends the read if the client disconnects. */

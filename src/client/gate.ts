@@ -113,8 +113,8 @@ export function createGate(
       return
     }
     for (let next = queue.first(); next !== undefined && maySend(); next = queue.first()) {
-      const [place, waiter] = next
-      queue.remove(place)
+      const [number, waiter] = next
+      queue.remove(number)
       state.sent++
       fresh.add(state.sent)
       waiter.start(state.sent)
@@ -141,16 +141,16 @@ export function createGate(
   }
 
   /** Rejects a call, unless it waits no more. */
-  function reject(place: number, waiter: Waiter, error: unknown): void {
-    if (queue.remove(place)) waiter.reject(error)
+  function reject(number: number, waiter: Waiter, error: unknown): void {
+    if (queue.remove(number)) waiter.reject(error)
     if (queue.size === 0) timer?.abort()
   }
 
-  function rejectIfTooLate(place: number, waiter: Waiter): void {
+  function rejectIfTooLate(number: number, waiter: Waiter): void {
     const { call } = waiter
     const deadline = Math.min(call.failedAt, Math.max(call.madeAt, state.servedAt)) + maxElapsed
     if (state.pause && timeUntilOpen() > 0 && deadline < Math.max(state.pause.retryAt, state.pause.opensAt))
-      reject(place, waiter, gaveUp(state.pause.error, state.pause.retryAt - stopwatch.elapsed(), clock))
+      reject(number, waiter, gaveUp(state.pause.error, state.pause.retryAt - stopwatch.elapsed(), clock))
   }
 
   /** Records the outcome of a request, unless a newer one has been recorded. */
@@ -199,10 +199,10 @@ export function createGate(
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
     const request = await untilAborted<number>(call.signal, (start, fail) => {
       const waiter = { call, start, reject: fail }
-      const place = queue.add(waiter)
-      rejectIfTooLate(place, waiter)
+      const number = queue.add(waiter)
+      rejectIfTooLate(number, waiter)
       startWaiting()
-      return () => reject(place, waiter, call.signal && abortReason(call.signal))
+      return () => reject(number, waiter, call.signal && abortReason(call.signal))
     })
     const settledBefore = state.settled
     const patience = setTimeout(() => {

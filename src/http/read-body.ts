@@ -88,11 +88,12 @@ export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: Abort
  */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {
-    for (let left = MAX_DISCARDED; left > 0; ) {
+    let discarded = 0
+    while (discarded < MAX_DISCARDED) {
       const { done, value } = await reader.read()
       if (done) return
       // Count each chunk as 1,000 bytes more, because many small chunks take time too.
-      left -= value.byteLength + 1_000
+      discarded += value.byteLength + 1_000
     }
   } catch {
     // The client has disconnected.

@@ -9,12 +9,12 @@ import { meaningOf, sqlStateOf } from './errors.ts'
  * `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because their clients have
  * already waited for the failed one.
  */
-export type Reach = 'call' | 'statement' | 'waiting'
+export type FailedCalls = 'call' | 'statement' | 'waiting'
 
 export interface BatchOptions<Input, Output> {
   /** Runs calls as one statement, all or none. Returns their results in the order of the calls. */
   send(inputs: readonly Input[]): Promise<readonly Output[]>
-  reachOf(error: unknown): Reach
+  failedCallsOf(error: unknown): FailedCalls
   /** How long a statement may take, in milliseconds. After that, its connection is treated as lost. */
   readonly timeout: number
   /** The largest sum of the sizes of the calls in a statement. A single call may be larger. @default no limit */
@@ -41,15 +41,15 @@ const MOST_REPEATS = 24
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
 ): (input: Input, context?: CallContext) => Promise<Output> {
-  const { send, reachOf, timeout, maxSize = Infinity, sizeOf = () => 1 } = options
+  const { send, failedCallsOf, timeout, maxSize = Infinity, sizeOf = () => 1 } = options
   const waiting: Call<Input, Output>[] = []
   let isRunning = false
 
   async function sendWaiting(): Promise<void> {
     isRunning = true
     await new Promise<void>(atEndOfTurn)
-    await carryOut(takeBatch(), { left: MOST_REPEATS })
-    while (waiting.length > 0) await carryOut(takeBatch().filter(isWanted), { left: MOST_REPEATS })
+    await carryOut(takeBatch(), { remaining: MOST_REPEATS })
+    while (waiting.length > 0) await carryOut(rejectUnwanted(takeBatch()), { remaining: MOST_REPEATS })
     isRunning = false
   }
 
@@ -62,16 +62,16 @@ export function inBatches<Input, Output>(
     return waiting.splice(0, end === -1 ? waiting.length : end)
   }
 
-  async function carryOut(calls: readonly Call<Input, Output>[], repeats: { left: number }): Promise<void> {
+  async function carryOut(calls: readonly Call<Input, Output>[], repeats: { remaining: number }): Promise<void> {
     if (calls.length === 0) return
     const onTimeout = () => unavailable(new Error(`a statement did not return within ${timeout} ms`))
     try {
       const results = await withTimeout(send(calls.map(({ input }) => input)), timeout, onTimeout)
       for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Output)
     } catch (error) {
-      const reach = reachOf(error)
-      if (reach === 'call' && calls.length > 1) return carryOutHalves(calls, error, repeats)
-      const failed = reach === 'waiting' ? [...calls, ...waiting.splice(0)] : calls
+      const kind = failedCallsOf(error)
+      if (kind === 'call' && calls.length > 1) return carryOutHalves(calls, error, repeats)
+      const failed = kind === 'waiting' ? [...calls, ...waiting.splice(0)] : calls
       for (const { reject } of failed) reject(error)
     }
   }
@@ -80,12 +80,12 @@ export function inBatches<Input, Output>(
   async function carryOutHalves(
     calls: readonly Call<Input, Output>[],
     error: unknown,
-    repeats: { left: number },
+    repeats: { remaining: number },
   ): Promise<void> {
     const half = calls.length >> 1
     for (const part of [calls.slice(0, half), calls.slice(half)]) {
-      repeats.left -= 1
-      if (repeats.left >= 0) await carryOut(part.filter(isWanted), repeats)
+      repeats.remaining -= 1
+      if (repeats.remaining >= 0) await carryOut(rejectUnwanted(part), repeats)
       else for (const { reject } of part) reject(unavailable(error))
     }
   }
@@ -99,13 +99,17 @@ export function inBatches<Input, Output>(
 }
 
 /**
- * Returns false, and rejects the call, if its client has left or has already received a 503. Only calls that have waited for
+ * Rejects the calls whose clients have left or have already received a 503, and returns the others. Only calls that have waited for
  * another statement are checked, because reading `signal` creates an `AbortController`.
  */
-function isWanted({ context, reject }: Call<unknown, never>): boolean {
-  const signal = context?.signal
-  if (signal?.aborted) reject(signal.reason)
-  return !signal?.aborted
+function rejectUnwanted<Input, Output>(calls: readonly Call<Input, Output>[]): Call<Input, Output>[] {
+  const wanted: Call<Input, Output>[] = []
+  for (const call of calls) {
+    const signal = call.context?.signal
+    if (signal?.aborted) call.reject(signal.reason)
+    else wanted.push(call)
+  }
+  return wanted
 }
 
 /**
@@ -114,14 +118,14 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
  */
 const WORKING_TIME = 2_000
 
-export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {
-  return { timeout: lockTimeout + WORKING_TIME, reachOf }
+export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'failedCallsOf'> {
+  return { timeout: lockTimeout + WORKING_TIME, failedCallsOf }
 }
 
 /** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
-function reachOf(error: unknown): Reach {
+function failedCallsOf(error: unknown): FailedCalls {
   if (meaningOf(error) === 'refused') return 'call'
   const { cause } = Object(error) as { cause?: { message?: unknown } }
   return TIMED_OUT.test(sqlStateOf(cause) ?? String(cause?.message)) ? 'waiting' : 'statement'

@@ -103,10 +103,10 @@ function endInStages(socket: Socket): void {
   socket.end()
   // Later requests get no response, so Node does not need to parse them.
   socket.removeAllListeners('data')
-  let left = DISCARDED_BYTES
+  let discarded = 0
   socket.on('data', (chunk: Uint8Array) => {
-    left -= chunk.length
-    if (left < 0) socket.destroy()
+    discarded += chunk.length
+    if (discarded > DISCARDED_BYTES) socket.destroy()
   })
   socket.resume()
   const timer = setTimeout(() => socket.destroy(), LINGER).unref()

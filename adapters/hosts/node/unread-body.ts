@@ -67,7 +67,7 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
 /** Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`. */
 export function drain(incoming: NodeIncoming): Promise<void> {
   return new Promise((resolve) => {
-    let left = DRAINED_BYTES
+    let discarded = 0
     const timer = setTimeout(resolve, DRAIN_TIMEOUT).unref()
     const stop = () => {
       clearTimeout(timer)
@@ -75,8 +75,8 @@ export function drain(incoming: NodeIncoming): Promise<void> {
     }
     // A chunk is text if the host has called `setEncoding`.
     incoming.on('data', (chunk: unknown) => {
-      left -= (chunk as Uint8Array | string).length + CHUNK_COST
-      if (left < 0) stop()
+      discarded += (chunk as Uint8Array | string).length + CHUNK_COST
+      if (discarded > DRAINED_BYTES) stop()
       else timer.refresh()
     })
     incoming.on('end', stop)

@@ -12,7 +12,7 @@ const ENDS = new Map<unknown, string>([
 /** Returns a page of animals as JSON. Numbers of `JSON.stringify` would lose digits of ids above 2^53-1. */
 export function writePets(pets: readonly Pet[]): string {
   let text = ''
-  // Unlike `map`, this loop does not skip the holes of a sparse array, so `writePet` throws for them.
+  // Unlike `map`, this loop does not skip the missing items of a sparse array, so `writePet` throws for them.
   for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')
   return `[${text}]`
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/postgres/batches.ts'
+import { type BatchOptions, type FailedCalls, inBatches } from '../../../adapters/back-ends/postgres/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
-function heldEngine(reach: Reach = 'statement') {
+function heldEngine(failedCalls: FailedCalls = 'statement') {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
     new Promise<string[]>((resolve, reject) => {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
-  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
+  const call = inBatches({ send, failedCallsOf: () => failedCalls, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
   /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
@@ -44,7 +44,7 @@ describe('batches', () => {
       if (input === 'bad') throw new TypeError('no size')
       return 1
     }
-    const options = { send: async (inputs: readonly string[]) => inputs, reachOf: () => 'statement' as const }
+    const options = { send: async (inputs: readonly string[]) => inputs, failedCallsOf: () => 'statement' as const }
     const call = inBatches({ ...options, timeout: 1_000, maxSize: 3, sizeOf })
     const together = await Promise.allSettled(['a', 'bad', 'b'].map((input) => call(input)))
     expect(together.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -86,8 +86,8 @@ describe('batches', () => {
   test.each([
     ['only the calls of its statement', 'statement', ['failed', 'failed', 'D']],
     ['also the calls that wait for the next statement', 'waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error rejects %s if reachOf returns %j', async (_, reach, expected) => {
-    const { sent, call, complete } = heldEngine(reach)
+  ] as const)('an error rejects %s if failedCallsOf returns %j', async (_, failedCalls, expected) => {
+    const { sent, call, complete } = heldEngine(failedCalls)
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()
     const waiting = call('d').catch((error) => error)
@@ -121,7 +121,7 @@ describe('batches', () => {
           done.push(...ids)
           return ids.map((id) => `result ${id}`)
         },
-        reachOf: () => 'call',
+        failedCallsOf: () => 'call',
         timeout: 60_000,
         maxSize: 10,
         sizeOf: (id) => calls[id]?.size ?? 0,

@@ -29,19 +29,19 @@ export function createGauge(label: string, title: string): Gauge {
       const isBanned = bannedUntil > now
       const isOver = window !== undefined && now >= window.resetsAt
       const unused = window === undefined ? 0 : isOver ? limit : window.remaining
-      const left = isBanned ? 0 : unused
-      const part = limit === 0 ? 0 : left / limit
+      const remaining = isBanned ? 0 : unused
+      const part = limit === 0 ? 0 : remaining / limit
       element.className = `gauge ${window === undefined || part > 0.25 ? '' : part > 0 ? 'warn' : 'bad'}`
       bar.style.width = `${part * 100}%`
       const text = window === undefined ? 'not known yet' : `of ${limit.toLocaleString('en')} left`
-      setText(count, window === undefined ? '–' : left.toLocaleString('en'))
+      setText(count, window === undefined ? '–' : remaining.toLocaleString('en'))
       setText(rest, text)
       if (window === undefined) setText(reset, '')
       else if (isBanned) setText(reset, `Banned for ${duration(bannedUntil - now)}`)
       else setText(reset, isOver ? 'Just reset' : `Resets in ${duration(window.resetsAt - now)}`)
       meter.setAttribute('aria-valuemax', String(limit))
-      meter.setAttribute('aria-valuenow', String(left))
-      meter.setAttribute('aria-valuetext', window === undefined ? text : `${left} ${text}`)
+      meter.setAttribute('aria-valuenow', String(remaining))
+      meter.setAttribute('aria-valuetext', window === undefined ? text : `${remaining} ${text}`)
     },
   }
 }
