@@ -1,6 +1,7 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { guarded, type SqliteDatabase } from './connection.ts'
+import { checkOfOpenedFile } from './opened-file.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
@@ -41,11 +42,28 @@ const LARGEST_GROUP = 500
 /** Writes of one turn of the event loop share a transaction, because each commit waits for the disk. */
 export function createWriter(database: SqliteDatabase): Write {
   const waiting: Job[] = []
+  const requireOpenedFile = checkOfOpenedFile(database)
+
+  function commit(group: readonly Job[]): void {
+    try {
+      requireOpenedFile()
+      const settle = guarded(() => inTransaction(database, () => runJobs(group)))
+      settle()
+    } catch (error) {
+      const isUnavailable = isPetStoreError(error) && error.code === 'service_unavailable'
+      if (isUnavailable || group.length === 1) {
+        for (const { reject } of group) reject(error)
+        return
+      }
+      // Repeat each job alone, so that one failure does not reject the others.
+      for (const job of group) commit([job])
+    }
+  }
 
   function flush(): void {
     const group = waiting.splice(0, LARGEST_GROUP)
     if (waiting.length > 0) atEndOfTurn(flush)
-    commit(database, group)
+    commit(group)
   }
 
   return (work) =>
@@ -53,21 +71,6 @@ export function createWriter(database: SqliteDatabase): Write {
       if (waiting.length === 0) atEndOfTurn(flush)
       waiting.push({ work, resolve, reject })
     })
-}
-
-function commit(database: SqliteDatabase, group: readonly Job[]): void {
-  try {
-    const settle = guarded(() => inTransaction(database, () => runJobs(group)))
-    settle()
-  } catch (error) {
-    const isUnavailable = isPetStoreError(error) && error.code === 'service_unavailable'
-    if (isUnavailable || group.length === 1) {
-      for (const { reject } of group) reject(error)
-      return
-    }
-    // Repeat each job alone, so that one failure does not reject the others.
-    for (const job of group) commit(database, [job])
-  }
 }
 
 /** Does the work of all jobs. Returns a function that resolves them, to be called after the commit. */

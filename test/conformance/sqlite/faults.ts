@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { renameSync, writeFileSync } from 'node:fs'
 import { prepare, prepareAll } from '../../../adapters/back-ends/sqlite/connection.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { migrateSqlite } from '../../../adapters/back-ends/sqlite/migrate.ts'
@@ -78,6 +79,19 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         assert.equal((await storage.create(REX)).id, kept.id + 1n)
       },
     )
+
+    on('rejects writes while another file or none is in the place of the file', async ({ path, storage, quota }) => {
+      const isReported = (error: { code: string; cause: Error }) =>
+        error.code === 'service_unavailable' &&
+        error.cause.message.startsWith(`the file ${path} was deleted or replaced`)
+      renameSync(path, `${path}-moved`)
+      await assert.rejects(async () => storage.create(REX), isReported)
+      writeFileSync(path, '')
+      await assert.rejects(async () => storage.create(REX), isReported)
+      await assert.rejects(async () => quota.spend(spending('key:a', 0)), isReported)
+      renameSync(`${path}-moved`, path)
+      assert.equal((await storage.create(REX)).id, 1n)
+    })
 
     on('a wrong animal fails no other animal of its batch', async ({ storage }) => {
       const wrong = { ...REX, name: null } as unknown as NewPet

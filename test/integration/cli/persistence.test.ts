@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import Libsql from 'libsql'
@@ -156,6 +156,16 @@ describe('petstore serve --data', () => {
     }
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).status).toBe(429)
+  })
+
+  test('after its file is deleted, a server acknowledges no animal, and is not ready', async () => {
+    const token = await issueKey('--plan', 'pro')
+    const server = await serveFile('--seed', '0')
+    rmSync(data)
+    expect((await create(server.url, token, 'Rex')).status).toBe(503)
+    const ready = await fetch(new URL('/ready', server.url))
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', failing: ['quota'] }])
+    await until(async () => server.output().includes(`/ready: quota: the file ${data} was deleted or replaced`))
   })
 
   test('a killed server keeps every acknowledged animal', async () => {
