@@ -52,7 +52,7 @@ export async function startServer(...args: string[]): Promise<RunningServer> {
     await ended
   }
   while (!output.includes('Ctrl-C')) {
-    await Promise.race([once(child.stdout, 'data'), ended])
+    await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), ended])
     if (child.exitCode !== null) throw new Error(`petstore serve has ended: ${output}`)
   }
   return { url: /http:\S+\/v1/.exec(output)?.[0] ?? '', output: () => output, end }
