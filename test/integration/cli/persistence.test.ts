@@ -100,6 +100,27 @@ describe('petstore serve --data', () => {
     expect(JSON.parse(stdout)).toHaveLength(4)
   })
 
+  test('a link and its cursor lead to the same animals after a restart', async () => {
+    const token = await issueKey(...PLENTY)
+    const first = await serveFile()
+    for (const name of ['a', 'b', 'c']) expect((await create(first.url, token, name)).status).toBe(201)
+    const { headers } = await get(`${first.url}/pets?limit=1&status=available`, token)
+    await first.end('SIGTERM')
+
+    const second = await serveFile()
+    expect((await create(second.url, token, 'd')).status).toBe(201)
+    const namesAt = async (target: string) => {
+      const page = await get(new URL(target, second.url).href, token)
+      return [page.status, ...((await page.json()) as Wire[]).map(({ name }) => name)]
+    }
+    const link = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? ''
+    const cursor = headers.get('x-next-cursor')
+    expect(await namesAt(link)).toEqual([200, 'b'])
+    expect(await namesAt(`/v1/pets?cursor=${cursor}&limit=2`)).toEqual([200, 'b', 'c'])
+    expect(await namesAt(`/v1/pets?cursor=${cursor}`)).toEqual([200, 'b', 'c', 'd'])
+    expect(await namesAt(`/v1/pets?cursor=${cursor}&status=sold`)).toEqual([200])
+  })
+
   test('petstore serve --data adds no animals to a new file', async () => {
     const server = await serveFile()
     expect([countOf('pets'), countOf('keys')]).toEqual([0, 0])
