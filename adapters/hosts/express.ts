@@ -1,9 +1,9 @@
 import type { PetStore } from '../../src/index.ts'
 import { toNodeHandler } from './node/handler.ts'
-import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+import type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
 
-export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
 

@@ -6,11 +6,11 @@ import { optionsOf } from '../../src/schemas/options.ts'
 import { parseOptions } from '../../src/schemas/parse-options.ts'
 import { nodeResponder } from './node/handler.ts'
 import { type MountedTarget, matchedPath, type NodeRequest, overlap } from './node/request.ts'
-import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+import type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 import { endAfterBody, mergeHeaders } from './node/write-response.ts'
 import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
 
-export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link petStorePlugin}. */

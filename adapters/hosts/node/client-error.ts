@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../src/errors.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { systemClock } from '../../../src/support/time.ts'
 import { errorResponseOf, unlessRejected } from '../shared/mounted-store.ts'
-import type { Connections } from './closing.ts'
+import type { Connections } from './connections.ts'
 
 /** Milliseconds between the response and the close. Without them, a client that is still sending could lose the response. */
 const LINGER = 2_000

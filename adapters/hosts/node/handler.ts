@@ -5,7 +5,7 @@ import { type HandlerOptions, mountStore, unlessRejected } from '../shared/mount
 import { currentHeader, type HeaderReader } from './headers.ts'
 import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
 import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
-import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
+import type { NodeHandler, NodeIncoming, NodeOutgoing } from './messages.ts'
 import { isGone, type ResponseWriter, writeResponse } from './write-response.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { NodeIncoming } from './types.ts'
+import type { NodeIncoming } from './messages.ts'
 
 type HeaderSource = Pick<NodeIncoming, 'rawHeaders' | 'headers'>
 

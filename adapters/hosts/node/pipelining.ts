@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { NodeIncoming, NodeOutgoing } from './types.ts'
+import type { NodeIncoming, NodeOutgoing } from './messages.ts'
 
 const lastRequests = new WeakMap<object, NodeIncoming>()
 

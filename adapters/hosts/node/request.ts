@@ -3,8 +3,8 @@ import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiRequest } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
 import type { HeaderReader } from './headers.ts'
-import { readBody } from './read-body.ts'
-import { isHttp2, type NodeIncoming, type NodeOutgoing } from './types.ts'
+import { readBody } from './body.ts'
+import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 
 /** How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the others. */
 const MAX_HEADERS = 1_000

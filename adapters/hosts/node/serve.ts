@@ -8,7 +8,7 @@ import { functionOf, milliseconds, optionsOf, textThat, wholeNumber } from '../.
 import { parseOptions } from '../../../src/schemas/parse-options.ts'
 import { type HandlerOptions, handlerShape, report } from '../shared/mounted-store.ts'
 import { answerClientErrors } from './client-error.ts'
-import { type Connections, trackConnections } from './closing.ts'
+import { type Connections, trackConnections } from './connections.ts'
 import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
 import { probeRoutes, withSite } from './site.ts'

@@ -1,5 +1,5 @@
 import { declaredLength, sentHeader } from './headers.ts'
-import { isHttp2, type NodeIncoming, type NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 
 /** How many bytes of a rejected upload are read at most. Many clients send the whole body before they read the response. */
 const DRAINED_BYTES = 16_777_216

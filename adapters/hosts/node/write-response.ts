@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
-import { isHttp2, type NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeOutgoing } from './messages.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
 export function isGone({ destroyed, stream }: NodeOutgoing): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keptBody } from '../../../adapters/hosts/node/read-body.ts'
-import type { NodeIncoming } from '../../../adapters/hosts/node/types.ts'
+import { keptBody } from '../../../adapters/hosts/node/body.ts'
+import type { NodeIncoming } from '../../../adapters/hosts/node/messages.ts'
 
 function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
   const rawHeaders = ['Content-Length', String(Buffer.byteLength(text))]

@@ -3,7 +3,7 @@ import { BodyBytes } from '../../../src/http/body-bytes.ts'
 import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
 import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength, sentHeader } from './headers.ts'
-import { isHttp2, type NodeIncoming, type NodeOutgoing } from './types.ts'
+import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 import { isContinueDue } from './unread-body.ts'
 
 /**
