@@ -5,8 +5,8 @@ import { expecting } from '../../src/schemas/expected.ts'
 import { optionsOf } from '../../src/schemas/options.ts'
 import { parseOptions } from '../../src/schemas/parse-options.ts'
 import { nodeResponder } from './node/handler.ts'
-import { type MountedTarget, matchedPath, type NodeRequest, overlap } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
+import { type MountedTarget, matchedPath, type NodeRequest, overlap } from './node/request.ts'
 import { endAfterBody, mergeHeaders } from './node/write-response.ts'
 import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
 
@@ -101,7 +101,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
 /** The prefix may contain parameters, such as `/:shop`, so its segments are counted and not compared. */
 function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
   const rest = originForm(raw.url ?? '/')
-  const matched = matchedPath(raw, rest)
+  const matched = matchedPath(raw)
   const segments = pathOf(rest).split('/', prefix.split('/').length)
   return { target: matched + rest, mountPath: matched + segments.join('/') }
 }

@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index.ts'
-import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
+import type { SiteRoute, SiteRoutes } from '../../hosts/node/serve.ts'
 import { HOME, LINKS } from '../page/live-page.ts'
 import { REFERENCE_HEADERS } from '../page/routes.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from '../page/shared-document.ts'

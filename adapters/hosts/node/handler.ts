@@ -2,10 +2,10 @@ import { type ErrorCode, isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { type HandlerOptions, mountStore, unlessRejected } from '../shared/mounted-store.ts'
-import { currentHeader, type HeaderReader } from './headers.ts'
-import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
-import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
+import { isAfterLastRequest, waitForEarlierResponses } from './connections.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './messages.ts'
+import { currentHeader, type HeaderReader } from './messages.ts'
+import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
 import { isGone, type ResponseWriter, writeResponse } from './write-response.ts'
 
 /**
@@ -52,8 +52,8 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
     mounted: MountedTarget,
     { readHeader = currentHeader, write = writeResponse, rejection }: ResponderParts = {},
   ) => {
-    if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader, rejection)
+    if (isAfterLastRequest(incoming)) return
     let response: ApiResponse
     try {
       const waiting = waitForEarlierResponses(outgoing)

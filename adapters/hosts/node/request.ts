@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../../src/errors.ts'
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiRequest } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
-import type { HeaderReader } from './headers.ts'
 import { readBody } from './body.ts'
+import type { HeaderReader } from './messages.ts'
 import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 
 /** How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the others. */
@@ -105,8 +105,8 @@ export interface MountedTarget {
  * base path `/api/v1`, this prefix can be `/shop`, but also `/api` or `/shop/api`, which end with a part of the base path.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
+  const matched = matchedPath(incoming)
   const rest = originForm(incoming.url ?? '/')
-  const matched = matchedPath(incoming, rest)
   if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
   // If a router matches the whole path, Express sets `url` to `/`. The slash is removed if the client did not send it.
   const isAdded = pathOf(rest) === '/' && pathOf(originForm(incoming.originalUrl ?? '')) === matched
@@ -117,11 +117,11 @@ export function findMountedTarget(incoming: NodeIncoming, basePath: string): Mou
 }
 
 /** Returns the part of the path that routers have matched; '' if it is unknown because other code has rewritten `url`. */
-export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming, rest: string): string {
+export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming): string {
   // In node-mocks-http, `baseUrl` is the whole path, although no router has removed anything from `url`.
   if (baseUrl !== undefined && url !== originalUrl) return baseUrl
   if (originalUrl === undefined) return ''
-  const [path, end] = [pathOf(originForm(originalUrl)), pathOf(rest)]
+  const [path, end] = [pathOf(originForm(originalUrl)), pathOf(originForm(url ?? '/'))]
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 

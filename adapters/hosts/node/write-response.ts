@@ -1,9 +1,9 @@
 import { ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
-import { setLastRequest } from './pipelining.ts'
+import { closesAmidBody, drain, isLastByHead, readRest } from './body.ts'
+import { setLastRequest } from './connections.ts'
+import { isHttp2, isSmallBody, isUnreadBody, type NodeOutgoing } from './messages.ts'
 import type { NodeRequest } from './request.ts'
-import { isHttp2, type NodeOutgoing } from './messages.ts'
-import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
 export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
   return destroyed === true || stream?.destroyed === true

@@ -4,7 +4,7 @@ import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi/op
 import { logRequests, rememberKeys } from '../../../adapters/cli/page/request-log.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
-import { withSite } from '../../../adapters/hosts/node/site.ts'
+import { withSite } from '../../../adapters/hosts/node/serve.ts'
 import { createPetStore, memory } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { documentRoutes } from '../../../adapters/cli/openapi/openapi.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
-import { type SiteRoutes, withSite } from '../../../adapters/hosts/node/site.ts'
+import { type SiteRoutes, withSite } from '../../../adapters/hosts/node/serve.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 import { isMissing, useChromium } from './browser.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { documentRoutes, referenceRoute } from '../../../../adapters/cli/openapi/openapi.ts'
-import { withSite } from '../../../../adapters/hosts/node/site.ts'
+import { withSite } from '../../../../adapters/hosts/node/serve.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/index.ts'
 
