@@ -33,16 +33,34 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   return closeOnFailure(close, async () => {
     const onError = (error: unknown) => printError(`${name}: ${innermostMessage(error)}`, passwordsOf(url))
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
-    await using(name, () => migrate().catch(explainPooler))
+    await using(name, () => migrate().catch(explainConnection))
     return { ...backEnd, name, close }
   })
 }
 
-function explainPooler(error: unknown): never {
-  if (!innermostMessage(error).includes('startup parameter: statement_timeout')) throw error
-  throw new Error(
-    'PgBouncer rejects the parameter statement_timeout: end --database-url with ?statement_timeout= (an empty value is not sent), and set the timeout by ALTER ROLE … SET statement_timeout',
-  )
+/** What to change in `--database-url` after errors of a first connection. */
+const ADVICE = [
+  {
+    message: /startup parameter: statement_timeout/,
+    advice:
+      'PgBouncer rejects the parameter statement_timeout: end --database-url with ?statement_timeout= (an empty value is not sent), and set the timeout by ALTER ROLE … SET statement_timeout',
+  },
+  {
+    message: /^(?:unable to (?:verify|get) .*certificate|self-signed certificate)/,
+    advice:
+      'for a private certificate authority, end --database-url with ?sslmode=verify-full&sslrootcert=, followed by the file with its certificate',
+  },
+  {
+    message: /no encryption$/,
+    advice: 'if the server accepts only encrypted connections, end --database-url with ?sslmode=verify-full',
+  },
+] as const
+
+function explainConnection(error: unknown): never {
+  const text = innermostMessage(error)
+  const known = ADVICE.find(({ message }) => message.test(text))
+  if (known === undefined) throw error
+  throw new Error(`${text}: ${known.advice}`)
 }
 
 type IoRedis = Events & { connect(): Promise<unknown>; disconnect(): void } & RedisClient
