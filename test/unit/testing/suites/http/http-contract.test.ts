@@ -63,7 +63,7 @@ describe('rows of the HTTP contract', () => {
     const ofContract = await run('contract')
     const ofAll = await run('decision')
     const animals = (await storage.list({ limit: 1_000 })).length
-    const document = readFileSync(join(import.meta.dirname, '../../../docs/command.md'), 'utf8')
+    const document = readFileSync(join(import.meta.dirname, '../../../../../docs/command.md'), 'utf8')
     const said = document.match(/adds about (\d+) animals.*?about (\d+) requests.*?need about (\d+)/s) ?? []
     const toTens = (count: number) => Math.round(count / 10) * 10
     expect(said.slice(1).map(Number)).toEqual([animals, ofAll, ofContract].map(toTens))
