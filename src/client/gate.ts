@@ -124,7 +124,9 @@ export function createGate(
   async function waitUntilOpen(): Promise<void> {
     const first = queue.first()
     timer = new AbortController()
-    reportPause().catch((error) => first && reject(...first, error))
+    reportPause().catch((error) => {
+      if (first) reject(...first, error)
+    })
     // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before `startWaiting` could start it.
     await undefined
     while (timeUntilOpen() > 0 && queue.size > 0) {

@@ -95,7 +95,8 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     /** The last error that leaves unclear whether the server has carried out the request, such as a timeout. */
     let unclear: PetStoreError | undefined
     const call: Call = { signal, madeAt: stopwatch.elapsed(), failedAt: Number.POSITIVE_INFINITY }
-    for (let retries = 0; ; ) {
+    let retries = 0
+    for (;;) {
       // After an unclear error, always send the key: a server that supports keys may have received it and added the animal.
       const task = () => attempt(request, signal, unclear !== undefined)
       const result = await pass(call, task)
@@ -109,7 +110,8 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
       // A 429 has changed nothing. Any other failed POST may have added its animal: without a key, a second POST adds another.
       const isRefused = error.status === 429
       const isRepeatable = isRefused || operations[request.operation].isRepeatable || key !== undefined
-      if (retries++ >= maxRetries || !isTransient(error) || !isRepeatable) throw error
+      if (retries >= maxRetries || !isTransient(error) || !isRepeatable) throw error
+      retries += 1
       if (isRefused) continue
       unclear = error
       call.failedAt = Math.min(call.failedAt, begunAt)

@@ -24,7 +24,8 @@ export class BodyBytes {
     const size = this.#size + chunk.byteLength
     const maxChunks = MIN_CHUNKS + Math.floor(this.#limit / BYTES_PER_CHUNK)
     if (size > this.#limit) return `expected at most ${this.#limit} bytes`
-    if (++this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
+    this.#chunks += 1
+    if (this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk
     else {
       // The first chunk belongs to the host, so do not write into it: `#grow` makes a copy first.

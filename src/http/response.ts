@@ -23,7 +23,8 @@ export interface ApiResponse {
 export function toResponse({ status, headers, body }: ApiResponse): Response {
   // An object is faster than pairs on every runtime, and Hono passes it to Node unchanged. But an object cannot repeat a name.
   const object: Record<string, string> = {}
-  let [isRepeated, hasType] = [false, false]
+  let isRepeated = false
+  let hasType = false
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
     isRepeated ||= name in object

@@ -19,7 +19,9 @@ export function redisQuota(run: RunScript, prefix: string, clock: Clock | undefi
   return {
     spend: async (request) => toCount(await call('spend', request), request),
     peek: async (request) => toCount(await call('peek', request), request),
-    reset: async (counter) => void (await call('reset', { ...NO_LIMITS, ...counter })),
+    async reset(counter) {
+      await call('reset', { ...NO_LIMITS, ...counter })
+    },
   }
 }
 

@@ -12,7 +12,9 @@ export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   const { redisUrl } = flags
   if (redisUrl === undefined) return backEnd
   const counts = await closeOnFailure(backEnd.close, () => openRedis(redisUrl))
-  const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
+  const close = async () => {
+    await Promise.all([backEnd.close(), counts.close()])
+  }
   return { ...backEnd, quota: counts.quota, name: `${backEnd.name} (request counts in ${counts.name})`, close }
 }
 

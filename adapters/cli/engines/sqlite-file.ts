@@ -13,7 +13,9 @@ const ADVICE =
 
 export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
   const database = await connectTo(path)
-  const close = async () => void database.close()
+  const close = async () => {
+    database.close()
+  }
   const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans })))
   return { ...backEnd, name: path, close }
 }

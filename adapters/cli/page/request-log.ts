@@ -119,8 +119,9 @@ export function logRequests(
     }
     // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough for the text that is kept.
     const body = new TextDecoder().decode(received.subarray(0, 3 * (MAX_BODY + 1)))
+    id += 1
     const entry = {
-      id: ++id,
+      id,
       time,
       durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
       method: request.method,

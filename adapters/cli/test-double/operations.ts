@@ -77,12 +77,15 @@ export const operations: readonly Operation[] = [
     summary: 'List the active faults.',
     response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
     run: ({ faultsInForce }) =>
-      faultsInForce().map(({ error, ...fault }) => ({
-        ...fault,
-        // JSON has no Infinity: a fault without `calls` lasts until it is removed.
-        calls: Number.isFinite(fault.calls) ? fault.calls : undefined,
-        status: fault.action === 'fail' ? (error === undefined ? 503 : 500) : undefined,
-      })),
+      faultsInForce().map(({ error, ...fault }) => {
+        const failure = error === undefined ? 503 : 500
+        return {
+          ...fault,
+          // JSON has no Infinity: a fault without `calls` lasts until it is removed.
+          calls: Number.isFinite(fault.calls) ? fault.calls : undefined,
+          status: fault.action === 'fail' ? failure : undefined,
+        }
+      }),
   }),
   operation('DELETE /faults', {
     id: 'removeFaults',

@@ -55,8 +55,10 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       resolve(body.all())
     }
     if (incoming.destroyed) return onBreak()
-    if (incoming.listenerCount('data') > 0)
-      incoming.on('pause', () => setImmediate(() => settled || incoming.resume?.()))
+    const resume = () => {
+      if (!settled) incoming.resume?.()
+    }
+    if (incoming.listenerCount('data') > 0) incoming.on('pause', () => setImmediate(resume))
     incoming.on('data', onData)
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)
@@ -80,9 +82,13 @@ function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Arra
  * at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
-  if (incoming.listenerCount('readable') === 0) return void incoming.resume?.()
+  if (incoming.listenerCount('readable') === 0) {
+    incoming.resume?.()
+    return
+  }
   const pull = () => {
-    while (incoming.read() !== null);
+    let chunk = incoming.read()
+    while (chunk !== null) chunk = incoming.read()
   }
   incoming.on('readable', pull)
   pull()

@@ -25,7 +25,10 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
     const current = responses.find((one) => !one.req.complete)
     const earlier = responses.findLast((one) => !one.destroyed && one !== current)
     // Responses must be sent in the order of the requests, so the 4xx waits for earlier responses.
-    if (earlier) return void earlier.on('close', () => void rejectRequest(socket, code))
+    if (earlier) {
+      earlier.on('close', () => void rejectRequest(socket, code))
+      return
+    }
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
     // During `await`, the handler may have begun its own response. Then a second response must not follow: only end the first.

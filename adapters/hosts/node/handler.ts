@@ -61,7 +61,10 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
       warnAboutProxy(request)
       response = unlessRejected(petStore, request, await petStore.handle(request))
     } catch (error) {
-      if (isBrokenConnection(error)) return void outgoing.destroy()
+      if (isBrokenConnection(error)) {
+        outgoing.destroy()
+        return
+      }
       response = fail(error, request)
     }
     try {

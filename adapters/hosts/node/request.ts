@@ -121,7 +121,8 @@ export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming): string
   // In node-mocks-http, `baseUrl` is the whole path, although no router has removed anything from `url`.
   if (baseUrl !== undefined && url !== originalUrl) return baseUrl
   if (originalUrl === undefined) return ''
-  const [path, end] = [pathOf(originForm(originalUrl)), pathOf(originForm(url ?? '/'))]
+  const path = pathOf(originForm(originalUrl))
+  const end = pathOf(originForm(url ?? '/'))
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 

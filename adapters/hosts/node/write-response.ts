@@ -121,7 +121,8 @@ export function mergeHeaders(
 ): [name: string, values: string | string[]][] {
   const groups = new Map<string, { readonly name: string; readonly values: string[] }>()
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i] as string, headers[i + 1] as string]
+    const name = headers[i] as string
+    const value = headers[i + 1] as string
     const group = groups.get(name.toLowerCase())
     if (group) group.values.push(value)
     else groups.set(name.toLowerCase(), { name, values: [value] })

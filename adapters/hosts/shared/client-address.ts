@@ -71,8 +71,8 @@ export function canonicalAddress(text = ''): string | undefined {
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
     .replace(/^([\d.]+):\d+$/, '$1')
-  const version = isIP(bare)
-  return version === 6 ? canonicalIpv6(bare) : version === 4 ? bare : undefined
+  if (isIP(bare) === 6) return canonicalIpv6(bare)
+  return isIP(bare) === 4 ? bare : undefined
 }
 
 /** Returns the arguments of `BlockList.addSubnet`; `undefined` for a text that is neither an address nor a CIDR range. */
@@ -84,6 +84,7 @@ function subnetOf(entry: string): [address: string, bits: number, family: 'ipv4'
   const longest = family === 'ipv6' ? 128 : 32
   // The prefix length of an IPv4-mapped range includes the 96 bits before the IPv4 address.
   const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
-  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
-  return bits >= 0 && bits <= longest ? [address, bits, family] : undefined
+  if (prefix === undefined) return [address, longest, family]
+  const bits = Number(prefix) - before
+  return /^\d{1,3}$/.test(prefix) && bits >= 0 && bits <= longest ? [address, bits, family] : undefined
 }

@@ -102,7 +102,8 @@ export class DocumentReader {
       type === 'array'
         ? `array of ${this.nameOf(items) ?? this.typeOf(items)}`
         : [type, format].filter(Boolean).join(' ')
-    const kind = Array.isArray(values) ? values.join(', ') : constant === undefined ? name : String(constant)
+    const onlyValue = constant === undefined ? name : String(constant)
+    const kind = Array.isArray(values) ? values.join(', ') : onlyValue
     return [kind, ...limits].join('; ')
   }
 }

@@ -100,7 +100,8 @@ function outline(text: string): { depth: number; members: number; values: number
     else if (code === 0x2c) values++
     else if (code === 0x7b || code === 0x5b) {
       values++
-      deepest = Math.max(deepest, ++depth)
+      depth++
+      deepest = Math.max(deepest, depth)
     } else if (code === 0x7d || code === 0x5d) depth--
   }
   return { depth: deepest, members, values }

@@ -121,7 +121,8 @@ export function portFaults() {
     const fault = list.faults.find(
       (fault) => fault.part === part && fault.action === action && (fault.operation ?? operation) === operation,
     )
-    if (fault && --fault.calls === 0) list.faults = list.faults.filter((other) => other !== fault)
+    if (fault) fault.calls -= 1
+    if (fault?.calls === 0) list.faults = list.faults.filter((other) => other !== fault)
     return fault
   }
 

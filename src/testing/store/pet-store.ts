@@ -215,7 +215,8 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   let generation = await startGeneration()
 
   async function startGeneration(): Promise<Generation<Parts>> {
-    const number = ++started
+    started += 1
+    const number = started
     // Before the first `await`: a fault that is set while a reset is pending belongs to the time after the reset.
     const faultList = startList()
     return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }

@@ -93,7 +93,8 @@ export class AnimalsView {
   }
 
   async load(): Promise<void> {
-    const load = ++this.#load
+    this.#load += 1
+    const load = this.#load
     if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
     const path = this.#path()
     byId('animals').setAttribute('aria-busy', 'true')

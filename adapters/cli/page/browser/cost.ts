@@ -19,10 +19,10 @@ export function headerOf(
 
 /** Returns `undefined` if the response has no rate-limit headers. */
 export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'>): Cost | undefined {
-  const [limit, after, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => {
-    const value = headerOf(request, `X-RateLimit-${name}`)
-    return value === undefined ? Number.NaN : Number(value)
-  }) as [number, number, number]
+  const numberIn = (name: string) => Number(headerOf(request, name) ?? Number.NaN)
+  const limit = numberIn('X-RateLimit-Limit')
+  const after = numberIn('X-RateLimit-Remaining')
+  const reset = numberIn('X-RateLimit-Reset')
   if (!Number.isFinite(limit + after + reset)) return undefined
   // A 429 is not counted. If the whole limit remains after the request, the request was not counted either.
   const isFree = request.status === 429 || after === limit

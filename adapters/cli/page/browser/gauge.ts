@@ -28,10 +28,11 @@ export function createGauge(label: string, title: string): Gauge {
       const limit = window?.limit ?? 0
       const isBanned = bannedUntil > now
       const isOver = window !== undefined && now >= window.resetsAt
-      const unused = window === undefined ? 0 : isOver ? limit : window.remaining
+      const unused = isOver ? limit : (window?.remaining ?? 0)
       const remaining = isBanned ? 0 : unused
       const part = limit === 0 ? 0 : remaining / limit
-      element.className = `gauge ${window === undefined || part > 0.25 ? '' : part > 0 ? 'warn' : 'bad'}`
+      const warning = part > 0 ? 'warn' : 'bad'
+      element.className = `gauge ${window === undefined || part > 0.25 ? '' : warning}`
       bar.style.width = `${part * 100}%`
       const text = window === undefined ? 'not known yet' : `of ${limit.toLocaleString('en')} left`
       setText(count, window === undefined ? '–' : remaining.toLocaleString('en'))

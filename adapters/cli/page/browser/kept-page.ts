@@ -39,7 +39,8 @@ export function keptPage(key: string, path: string, state: KnownState): KeptPage
 
 /** Returns whether the log has all requests after `requestId`, and none of them has added an animal. */
 function isUnchanged(requestId: number, requests: readonly LoggedRequest[]): boolean {
-  const [oldest, newest] = [requests[0]?.id ?? 1, requests.at(-1)?.id ?? 0]
+  const oldest = requests[0]?.id ?? 1
+  const newest = requests.at(-1)?.id ?? 0
   const later = requests.filter(({ id }) => id > requestId)
   return newest >= requestId && oldest <= requestId + 1 && later.every(({ status }) => status !== 201)
 }

@@ -25,7 +25,9 @@ export class LogView {
     this.#send = actions.send
     this.#actions = { ...actions, send: (request) => this.sendAndOpen(request) }
     this.#newer.addEventListener('click', () => this.#showNewest())
-    this.#list.addEventListener('scroll', () => this.#list.scrollTop === 0 && this.#setNewer(0))
+    this.#list.addEventListener('scroll', () => {
+      if (this.#list.scrollTop === 0) this.#setNewer(0)
+    })
     // When the visitor closes an entry, old entries can be removed. `toggle` does not bubble, so the listener captures it.
     this.#list.addEventListener('toggle', () => this.#update(), true)
     byId('log-filter').addEventListener('change', ({ target }) => {

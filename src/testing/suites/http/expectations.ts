@@ -73,7 +73,8 @@ export function expectRateLimit({ name, headers }: ContractResponse) {
     check(/^\d+$/.test(value), `${name}: expected an integer in ${header}, got ${value || 'no such header'}`)
     return Number(value)
   }
-  const [limit, remaining] = [read('X-RateLimit-Limit'), read('X-RateLimit-Remaining')]
+  const limit = read('X-RateLimit-Limit')
+  const remaining = read('X-RateLimit-Remaining')
   check(remaining <= limit, `${name}: expected X-RateLimit-Remaining of at most ${limit}, got ${remaining}`)
   return { limit, remaining, reset: read('X-RateLimit-Reset') }
 }

@@ -88,7 +88,7 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
       )
       received.sort(byUse)
       expected.sort((a, b) => byUse(a.count, b.count))
-      received.forEach((count, i) => void checkCount(request, count, expected[i] as Expected))
+      for (const [i, count] of received.entries()) checkCount(request, count, expected[i] as Expected)
     },
   }
 }

@@ -163,7 +163,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const from = Math.max(0, index - 2)
     const sentence = `${text} left out animal ${missing?.id}: ${rule}`
     steps.check(!missing, sentence, showIds(expected, from), showIds(page, from))
-    page.forEach((pet, i) => void checkFound(text, pet, expected[i]))
+    for (const [i, pet] of page.entries()) checkFound(text, pet, expected[i])
     return page
   }
 

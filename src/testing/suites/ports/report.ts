@@ -111,9 +111,11 @@ export function listFirst(items: readonly string[], most = 8): string {
 
 /** Returns the first member that differs from the expected one, or `undefined` if all members are equal. */
 export function difference(received: object, expected: object) {
-  const [actual, wanted] = [new Map(Object.entries(received)), new Map(Object.entries(expected))]
+  const actual = new Map(Object.entries(received))
+  const wanted = new Map(Object.entries(expected))
   for (const name of new Set([...wanted.keys(), ...actual.keys()])) {
-    const [one, other] = [actual.get(name), wanted.get(name)]
+    const one = actual.get(name)
+    const other = wanted.get(name)
     if (same(one, other)) continue
     if (one === undefined) return { name, rule: `without ${name}: expected ${show(other)}` }
     if (other === undefined) return { name, rule: `with ${name} ${show(one)}: leave out members that were not given` }

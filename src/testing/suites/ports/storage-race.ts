@@ -94,5 +94,5 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
       ],
     )
   }
-  seen.forEach((pet, i) => void checkFound('list', pet, all[i]))
+  for (const [i, pet] of seen.entries()) checkFound('list', pet, all[i])
 }
