@@ -21,7 +21,7 @@ export interface Call {
   failedAt: number
 }
 
-/** What a request brought: a response, or an error. */
+/** The result of a request: the headers of its response, and an error if it failed. */
 interface Outcome {
   readonly headers: Headers
   readonly error?: PetStoreError | undefined
@@ -44,7 +44,7 @@ interface Pause {
   readonly opensAt: number
 }
 
-/** What the gate has learned. Requests are numbered in the order in which they are sent, from 1. */
+/** The counts and the rate limit by which the gate decides. Requests are numbered in the order in which they are sent, from 1. */
 interface State {
   /** How many requests have been sent. */
   sent: number

@@ -3,7 +3,7 @@ import { type OperationName, operationNames, operations } from '../operations.ts
 import type { Target } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
-/** What a request asks for: an operation with the parameters in its path, or none. */
+/** The operation that a request asks for with the parameters in its path, or the reason why there is none. */
 export type Route = OperationRoute | UnmatchedRoute
 
 export interface OperationRoute {

@@ -5,7 +5,7 @@ import { toJsonSchema } from '../schemas/json-schema.ts'
 import { type NewPetRules, newPet, pet, petStatus } from '../schemas/pet.ts'
 import { ref } from './references.ts'
 
-/** What the document says about a member, in addition to its rules. */
+/** The texts and examples of each member. The rules come from the schemas. */
 type MemberTexts<Member extends PropertyKey> = Readonly<Record<Member, object>>
 
 const name = { description: 'The name. At least one character is not white space.', examples: ['Rex'] }

@@ -9,7 +9,7 @@ import { errorResponses } from './error-responses.ts'
 import { headerRefs } from './headers.ts'
 import { int64, json, ref } from './references.ts'
 
-/** What the document says about an operation, in addition to its row in `operations`. */
+/** The texts and examples of an operation. Its method, path and error codes come from `operations`. */
 interface Description {
   readonly summary: string
   readonly description: string

@@ -15,7 +15,7 @@ export interface UsageWindow {
   readonly resetsAt: number
 }
 
-/** What a key has used of its limits. Keys of one account share these counts. */
+/** The used and the remaining requests of a key. Keys of one account share these counts. */
 export interface Usage {
   /** The plan of the key. */
   readonly plan: string

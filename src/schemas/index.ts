@@ -15,9 +15,9 @@ export type { SchemaIssue, SchemaResult, StandardSchema } from './standard-schem
 
 /** The body of an error response. */
 export interface ErrorBody {
-  /** What went wrong, for programs. */
+  /** The kind of error, for programs. */
   readonly code: string
-  /** What went wrong, for people. */
+  /** The description of the error, for people. */
   readonly message: string
   /** The HTTP status. */
   readonly status: number

@@ -18,9 +18,9 @@ export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
-/** What is wrong with a value or with one of its members. */
+/** One problem of a value or of one of its members. */
 export interface SchemaIssue {
-  /** What was expected, and what was received. */
+  /** A sentence with the expected and the received value. */
   readonly message: string
   /** The names of the members that lead to the wrong one. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined

@@ -1,5 +1,5 @@
 /**
- * What to do after an error:
+ * The reaction to an error:
  * - `repeat`: the statement has changed nothing because of another transaction. Send it again; if that never helps, respond 503.
  * - `refused`: PostgreSQL rejects a value, so only the call with this value fails.
  * - `unavailable`: PostgreSQL cannot work now. The client gets 503, and may try again.

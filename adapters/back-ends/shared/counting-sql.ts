@@ -1,4 +1,4 @@
-/** What the SQL of an engine calls the smallest and the greatest of several values. */
+/** The SQL functions of an engine that return the smallest and the greatest of several values. */
 export interface SqlDialect {
   readonly least: string
   readonly greatest: string

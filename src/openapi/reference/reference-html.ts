@@ -14,7 +14,7 @@ import { inline, markdown } from './markdown.ts'
 import { type Entry, entries, segments, table, topBar } from './parts.ts'
 import { KEY_VARIABLE, LANGUAGES, type SampledRequest, sampleOf } from './samples.ts'
 
-/** What `petstore serve` adds to the reference: the links to its other pages. */
+/** The links that `petstore serve` adds to the reference. */
 export interface Surroundings {
   readonly home: string
   /** The links at the top, and the path of this page. */

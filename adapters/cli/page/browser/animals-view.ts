@@ -26,7 +26,7 @@ export class AnimalsView {
   /** How many loads in a row have got no response, and when to try again, by the clock of `performance`. */
   #failures = 0
   #retryAt = 0
-  /** What the page knows about the server. Set it before the first load. */
+  /** The newest state of the server. Set it before the first load. */
   state: KnownState = { hasSecret: false, resets: 0, requests: [] }
 
   constructor(api: Api) {
