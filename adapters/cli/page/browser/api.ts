@@ -31,6 +31,8 @@ export class Api {
   isAccepted: boolean | undefined
   /** How many requests this page has sent with the key. */
   sent = 0
+  /** Whether the last request has got no response, for example because a test double breaks connections. */
+  isSilent = false
 
   constructor(onExchange: (exchange: Exchange) => void) {
     this.#onExchange = onExchange
@@ -62,13 +64,12 @@ export class Api {
     const signal = AbortSignal.timeout(TIMEOUT)
     // The URL needs its origin: `fetch('//a/b')` would send the request to the server `a`.
     const url = location.origin + target
-    const response = await fetch(url, {
+    const { response, responseBody } = await this.#fetchText(url, {
       method,
       headers: { ...sent, ...authorization },
       body: requestBody || null,
       signal,
     })
-    const responseBody = await response.text()
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     if (key === this.#key && (response.ok || response.status === 401)) this.isAccepted = response.ok
     const value = parsed(responseBody)
@@ -92,6 +93,18 @@ export class Api {
     }
     this.#onExchange(exchange)
     return exchange
+  }
+
+  async #fetchText(url: string, init: RequestInit): Promise<{ response: Response; responseBody: string }> {
+    try {
+      const response = await fetch(url, init)
+      const responseBody = await response.text()
+      this.isSilent = false
+      return { response, responseBody }
+    } catch (error) {
+      this.isSilent = true
+      throw error
+    }
   }
 
   /**

@@ -8,6 +8,8 @@ export interface ConnectionListener {
   /** Called with each response of the server. `isBack` is true for the first response after an outage. */
   onSettings(settings: Settings, isBack: boolean): void
   onLost(): void
+  /** Returns whether the last request to the API got no response. */
+  isSilent(): boolean
 }
 
 /** Loads the settings and the latest requests every second, and shows in one line whether the server responds. */
@@ -57,6 +59,8 @@ export class Connection {
         'renewed',
         'Connected, but the server has been started again. Open the new address that it has printed, to see its demo keys and requests.',
       )
+    else if (this.#listener.isSilent())
+      this.#show('lost', 'Not connected: the last request to the API got no response.')
     else this.#show('connected', 'Connected')
     this.#listener.onSettings(settings, isBack)
   }

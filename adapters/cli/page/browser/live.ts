@@ -71,6 +71,7 @@ const connection = new Connection({
     if (settings === undefined)
       setText(byId('animals-note'), 'The server does not respond. This page tries again every second.')
   },
+  isSilent: () => api.isSilent,
 })
 
 /** Forgets what the page knew before a test has reset the store. */

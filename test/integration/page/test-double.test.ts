@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startServer } from '../../support/petstore-command.ts'
+import { button, isMissing, names, row, useChromium } from './browser.ts'
+
+const chromium = useChromium()
+
+/** Opens the page of a test double whose key of the plan `free` has five requests a minute. */
+async function openDouble() {
+  const { output, end } = await startServer('--control-port', '0', '--plan-limits', 'free=5/100')
+  onTestFinished(() => end('SIGKILL'))
+  const [url = ''] = /http:\S+\/#\S+/.exec(output()) ?? []
+  const [, address = ''] = /Control API on (\S+)/.exec(output()) ?? []
+  const control = async (method: string, path: string, body?: object) => {
+    const response = await fetch(address + path, { method, body: body ? JSON.stringify(body) : null })
+    expect(response.ok).toBe(true)
+  }
+  // No minute ends during the test.
+  await control('POST', '/clock', { set: '2027-01-15T12:00:10Z' })
+  const { page, faults } = await chromium.openWithoutSecret(url)
+  await row(page, '1 Rex 1 available')
+  await page.getByLabel('Demo key').selectOption('free')
+  return { page, faults, control }
+}
+
+const LIMIT_REACHED = 'The limit is reached'
+const minuteGauge = { name: 'Requests this minute' }
+
+test.skipIf(isMissing)('after POST /reset during a 429, the page shows the new state', async () => {
+  const { page, faults, control } = await openDouble()
+  await control('POST', '/pets', { pets: [{ name: 'Ghost', categoryId: 1 }] })
+  await button(page, 'Refresh').click()
+  await row(page, '9 Ghost 1 available')
+  await button(page, 'Send requests until the limit').click()
+  await page.getByText(LIMIT_REACHED).waitFor()
+  await control('POST', '/reset')
+  await page
+    .getByRole('meter', minuteGauge)
+    .getByText(/[45] of 5 left/)
+    .waitFor()
+  await page.getByText('Page 1: 8 animals.').waitFor()
+  expect(await names(page)).not.toContain('Ghost')
+  expect(await page.getByText(LIMIT_REACHED).isVisible()).toBe(false)
+  expect(await page.locator('#animals-note').isVisible()).toBe(false)
+  expect(faults).toEqual([])
+})
+
+test.skipIf(isMissing)('after connection/break, the page is not connected until the fault is removed', async () => {
+  const { page, control } = await openDouble()
+  await control('POST', '/faults', { part: 'connection', action: 'break' })
+  await button(page, 'Refresh').click()
+  await page.getByText('Not connected: the last request to the API got no response.').waitFor()
+  await page.getByText('The server does not respond. The animals appear when it responds again.').first().waitFor()
+  // The new limit lets the page try again: a broken request is counted.
+  await control('POST', '/reset')
+  await page.getByText('Page 1: 8 animals.').waitFor()
+  await page.getByText('Connected', { exact: true }).waitFor()
+  expect(await page.locator('#animals-note').isVisible()).toBe(false)
+})
+
+test.skipIf(isMissing)('no wait of a 429 stays beside a ban', async () => {
+  const { page } = await openDouble()
+  await button(page, 'Send requests until the limit').click()
+  await page.getByText(LIMIT_REACHED).waitFor()
+  await page.getByLabel('Name').first().fill('Rex')
+  await button(page, 'Add animal').click()
+  await button(page, 'Refresh').click()
+  await button(page, 'Keep sending until the ban').click()
+  await page.getByText('This key is banned').waitFor()
+  // The key is banned for 300 seconds, and the limit would have ended after at most 60.
+  const waits = page.getByText(/Retry after [1-6]?\d seconds/).filter({ visible: true })
+  expect(await waits.allTextContents()).toEqual([])
+})
