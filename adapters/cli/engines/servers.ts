@@ -1,3 +1,4 @@
+import { isPetStoreError } from '../../../src/errors.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { type PostgresClient, postgres } from '../../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../../back-ends/redis/index.ts'
@@ -85,9 +86,16 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
     printErrorsOf(name, client, passwordsOf(url))
     const { quota } = redis(client)
     // The first call finds out whether the client is one of a whole cluster. Otherwise, only some requests would fail, later.
-    await using(name, async () => quota.spend(START_PROBE))
+    await using(name, async () => quota.spend(START_PROBE)).catch(explainCluster)
     return { quota, name, close }
   })
+}
+
+function explainCluster(error: unknown): never {
+  if (!isPetStoreError(error) || error.code !== 'invalid_option') throw error
+  throw new Error(
+    '--redis-url: this Redis is a node of a cluster, and petstore has no client of a whole cluster: count in the database, or mount the store in your own program with new Cluster([{ host, port }]) of ioredis',
+  )
 }
 
 const START_PROBE = {
