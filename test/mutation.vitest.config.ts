@@ -8,7 +8,9 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     include: [
       'test/unit/*.test.ts',
-      'test/unit/{contracts,http,keys,memory,pets,quota,support}/**/*.test.ts',
+      'test/unit/{http,keys,memory,pets,quota,support}/**/*.test.ts',
+      'test/unit/testing/suites/ports/memory.test.ts',
+      'test/unit/testing/suites/http/http-contract.test.ts',
       'test/unit/hosts/fetch-bodies.test.ts',
     ],
     exclude: ['test/unit/architecture.test.ts'],

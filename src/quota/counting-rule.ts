@@ -65,7 +65,7 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
   const { ban, now } = request
   roll(state, ban, now)
   const granted = isAdmissible(state, request)
-  const isBanned = ban !== false && state.bannedUntil !== 0
+  const isBanned = state.bannedUntil !== 0
   if (granted) {
     state.usedInMinute += 1
     state.usedInDay += 1

@@ -37,9 +37,12 @@ test('usage returns both windows and counts nothing', async () => {
 })
 
 test('usage shows a ban, and resetUsage ends it', async () => {
-  const { key, send, store } = await storeWithKey(1, 5)
+  const { clock, key, send, store } = await storeWithKey(1, 5)
   expect(await send(3)).toEqual([200, 429, 429])
   expect((await store.usage(key)).bannedUntil).toBe(NOON + 300_000)
+  clock.advance(300_000)
+  expect((await store.usage(key)).bannedUntil).toBeUndefined()
+  clock.advance(-1)
   await store.resetUsage(key)
   expect(await store.usage(key)).toMatchObject({ minute: { used: 0 }, day: { used: 0 }, bannedUntil: undefined })
   expect(await send(1)).toEqual([200])
@@ -79,7 +82,14 @@ test('a quota store without peek and reset gives a clear error', async () => {
     code: 'usage_not_supported',
     message: 'option quota: expected a quota store with the method peek; add it to your quota store',
   })
-  await expect(store.resetUsage(key)).rejects.toMatchObject({ code: 'usage_not_supported' })
+  await expect(store.resetUsage(key)).rejects.toMatchObject({
+    code: 'usage_not_supported',
+    message: expect.stringContaining('with the method reset;'),
+  })
+})
+
+test('usage rejects a key without limits', async () => {
+  await expect(createPetStore().usage({ id: 'a', plan: 'gold' })).rejects.toThrow('on its plan "gold"')
 })
 
 test('keys of one account share counts, and each has the limits of its own plan', async () => {
