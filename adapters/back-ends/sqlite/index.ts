@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/support/time.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { migrateSqlite } from './migrate.ts'
+import { checkOfOpenedFile } from './opened-file.ts'
 import { sqliteQuota } from './quota.ts'
 import { type RunAll, type RunOne, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
@@ -65,7 +66,7 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)
-    const inTurn = createWriter(database)
+    const inTurn = createWriter(database, checkOfOpenedFile(database))
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
     const read: RunOne = (name, ...values) => guarded(() => prepared[name].all(...values))

@@ -1,7 +1,6 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { guarded, type SqliteDatabase } from './connection.ts'
-import { checkOfOpenedFile } from './opened-file.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
@@ -39,14 +38,15 @@ interface Job {
 /** A larger transaction would keep other processes and requests waiting. */
 const LARGEST_GROUP = 500
 
-/** Writes of one turn of the event loop share a transaction, because each commit waits for the disk. */
-export function createWriter(database: SqliteDatabase): Write {
+/**
+ * Writes of one turn of the event loop share a transaction, because each commit waits for the disk. If `check` throws, they fail.
+ */
+export function createWriter(database: SqliteDatabase, check: () => void): Write {
   const waiting: Job[] = []
-  const requireOpenedFile = checkOfOpenedFile(database)
 
   function commit(group: readonly Job[]): void {
     try {
-      requireOpenedFile()
+      check()
       const settle = guarded(() => inTransaction(database, () => runJobs(group)))
       settle()
     } catch (error) {

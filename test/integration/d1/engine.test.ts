@@ -59,6 +59,20 @@ function authorized(token: string): { headers: Record<string, string> } {
 }
 
 describe('Workers on one D1 database', () => {
+  test('the end of the ids is service_unavailable', async () => {
+    const miniflare = await migrated(startWorkers(['first']))
+    onTestFinished(() => miniflare.dispose())
+    const database = await databaseOf(miniflare)
+    const values = `${2n ** 63n - 1n}, 'last', 1`
+    await database.prepare(`INSERT INTO petstore_pets (id, name, category_id) VALUES (${values})`).all()
+    const { storage } = d1(database)
+    const pet = { name: 'Rex', categoryId: 1n }
+    const key = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
+    for (const call of [() => storage.create(pet), () => storage.createOnce?.(pet, key)])
+      await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect((await storage.list({ limit: 9 })).map(({ id }) => id)).toEqual([2n ** 63n - 1n])
+  })
+
   test('D1 keeps animals, keys and counts across a restart', async () => {
     const data = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
     onTestFinished(() => rm(data, { recursive: true }))
