@@ -23,7 +23,7 @@ import {
   withMethods,
 } from './schemas/options.ts'
 import { parseOptions } from './schemas/parse-options.ts'
-import { DEFAULT_MAX_NAME_LENGTH, newPet } from './schemas/pet.ts'
+import { DEFAULT_MAX_NAME_LENGTH, DEFAULT_STATUS, newPet } from './schemas/pet.ts'
 import { isUrl } from './support/is-url.ts'
 import { systemClock } from './support/time.ts'
 
@@ -133,6 +133,9 @@ const storeOptions = optionsOf<PetStoreOptions>(storeShape, {
   others: { migrate: z.optional(z.unknown()), close: z.optional(z.unknown()) },
 })
 
+/** The largest body, in bytes. */
+export const DEFAULT_BODY_LIMIT = 65_536
+
 /** How long a request waits for the quota store with `onQuotaFailure: 'allow'`, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
@@ -140,7 +143,7 @@ const ALLOW_TIMEOUT = 1_000
 export function resolveOptions(given: PetStoreOptions) {
   const options = parseOptions(storeOptions, given)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
-  const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = 'available' } = options
+  const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
   return {
@@ -159,7 +162,7 @@ export function resolveOptions(given: PetStoreOptions) {
     cors: corsRules(cors),
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
     sunset: options.sunset ?? 'enforce',
-    bodyLimit: options.bodyLimit ?? 65_536,
+    bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT,
     newPet: newPet({ maxNameLength, defaultStatus }),
     maxNameLength,
     defaultStatus,

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
+import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
+import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
+import { portNumber } from '../hosts/node/serve.ts'
 import { runBackup } from './backup.ts'
 import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys.ts'
 import { runOpenApi } from './openapi/openapi.ts'
@@ -44,9 +47,9 @@ function createProgram(): Command {
     flag('--data <file>', 'store everything in this SQLite file', flags.parseFile),
     flag('--database-url <url>', 'store everything in this PostgreSQL database'),
   ]
-  const port = flags.wholeNumber(0, 65_535)
+  const port = flags.wholeNumber(portNumber)
   // Without a maximum, a mistyped number could fill the memory.
-  const demoAnimals = flags.wholeNumber(0, 1_000_000)
+  const demoAnimals = flags.wholeNumber(wholeNumber(0, 1_000_000))
   const basePath = flag('--base-path <path>', 'path under which clients see the API').default('/v1')
   const redisUrl = flag('--redis-url <url>', 'count requests in Redis')
   const planLimits = flag(
@@ -72,7 +75,11 @@ function createProgram(): Command {
       'number of proxies in front, or a comma-separated list of their addresses and CIDR ranges',
       flags.parseTrustProxy,
     ),
-    flag('--body-limit <bytes>', 'largest request body (default: 65536)', flags.wholeNumber()),
+    flag(
+      '--body-limit <bytes>',
+      `largest request body (default: ${DEFAULT_BODY_LIMIT})`,
+      flags.wholeNumber(positiveInteger),
+    ),
     flag('--sunset <policy>', 'enforce or announce the removal of getPet on 5 December 2030', flags.parseSunset),
     planLimits,
     flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
@@ -150,7 +157,7 @@ function createProgram(): Command {
   const seed = 'add demo animals up to a total number; run it again if it was interrupted'
   add(program, 'seed', seed, runSeed, [
     ...database,
-    option('--count <number>', 'total number of animals', flags.wholeNumber()).makeOptionMandatory(),
+    option('--count <number>', 'total number of animals', flags.wholeNumber(wholeNumber(0))).makeOptionMandatory(),
   ])
 
   add(program, 'backup', 'copy a SQLite file, even while a server uses it; for PostgreSQL, use pg_dump', runBackup, [
@@ -167,7 +174,7 @@ function createProgram(): Command {
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
     flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),
     option('--contract-only', 'check only the rules of the interface, not what petstore-kit decided itself'),
-    option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
+    option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(wholeNumber(1, 600))).default(10),
     option('--json', 'print one line of JSON'),
   ])
   return program

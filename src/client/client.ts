@@ -3,6 +3,7 @@ import { isPetStoreError, PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../model.ts'
 import { MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import type { OperationName } from '../operations.ts'
+import { IDEMPOTENCY_KEY, KEY_EXPECTED } from '../schemas/idempotency-key.ts'
 import { invalidOption } from '../schemas/options.ts'
 import { pet, pets as petArray } from '../schemas/pet.ts'
 import { describeValue } from '../support/describe-value.ts'
@@ -125,7 +126,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     async createPet({ name, categoryId, status }, { idempotencyKey: chosen, signal } = {}) {
       checkExact('categoryId', categoryId)
       if (chosen != null && !isIdempotencyKey(chosen))
-        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters or spaces, or null', chosen)
+        throw invalidOption('idempotencyKey', `${KEY_EXPECTED}, or null`, chosen)
       const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
       // On a web page without HTTPS, browsers have no `randomUUID`.
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
@@ -153,7 +154,7 @@ function checkExact(name: string, value: unknown): void {
 }
 
 function isIdempotencyKey(value: unknown): boolean {
-  return typeof value === 'string' && /^[ -~]{1,255}$/.test(value)
+  return typeof value === 'string' && IDEMPOTENCY_KEY.test(value)
 }
 
 function parseBody<T>(response: ClientResponse, what: string, schema: z.ZodMiniType<T>): T {

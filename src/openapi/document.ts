@@ -1,5 +1,6 @@
 import { MAX_LIMIT, type PlanLimits } from '../model.ts'
 import { type PetStoreOptions, resolveOptions, storeShape } from '../options.ts'
+import { HEADER_EXPECTED } from '../schemas/idempotency-key.ts'
 import { optionsOf } from '../schemas/options.ts'
 import { parseOptions } from '../schemas/parse-options.ts'
 import { componentSchemas } from './component-schemas.ts'
@@ -91,8 +92,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
           'The body is not a valid animal: categoryId: expected an integer from -2^63 to 2^63-1, got the string "1".',
         malformed_json:
           "The body cannot be read as JSON: Quoted object key or end of object '}' expected but reached end of input at position 14.",
-        invalid_idempotency_key:
-          'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters, either without spaces and double quotes or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "order 1" of 7 characters.',
+        invalid_idempotency_key: `The header Idempotency-Key is not valid: expected ${HEADER_EXPECTED}, got the string "order 1" of 7 characters.`,
         payload_too_large: `The body is too large: expected at most ${bodyLimit} bytes.`,
         unsupported_media_type:
           'The body must be application/json in UTF-8: expected application/json, got the string "text/plain".',

@@ -1,7 +1,7 @@
 import { dateText } from '../http/deprecation.ts'
 import type { Pet } from '../model.ts'
 import { type OperationName, operationNames, operations } from '../operations.ts'
-import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
+import { IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.ts'
 import { toJsonSchema } from '../schemas/json-schema.ts'
 import { pageParameters } from '../schemas/query.ts'
 import { grouped } from './description.ts'
@@ -101,7 +101,7 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
           in: 'header',
           description:
             'A key of your choice, such as a UUID, bare or as a quoted string. If no response arrives, send the request again with this key within 48 hours: the animal is added only once.',
-          schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+          schema: { type: 'string', pattern: IDEMPOTENCY_HEADER.source },
           required: false,
         },
       ],

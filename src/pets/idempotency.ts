@@ -2,23 +2,19 @@ import { PetStoreError } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { NewPet } from '../model.ts'
 import type { CreatedPet, Idempotency, PetStorage } from '../ports.ts'
+import { HEADER_EXPECTED, IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
-
-/** Matches a quoted string without parameters (RFC 9651, section 3.3.3), or the bare key, which most clients send. */
-export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
-
-const EXPECTED =
-  '1 to 255 ASCII characters, either without spaces and double quotes or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
 
 /** Reads the header `Idempotency-Key`. @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key` */
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
   if (!storage.createOnce) throw new PetStoreError('idempotency_not_supported')
-  if (IDEMPOTENCY_KEY.test(header)) return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
+  if (IDEMPOTENCY_HEADER.test(header))
+    return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
   const received = `${describeValue(header)} of ${header.length} characters`
-  const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`
+  const message = `The header Idempotency-Key is not valid: expected ${HEADER_EXPECTED}, got ${received}.`
   throw new PetStoreError('invalid_idempotency_key', message)
 }
 

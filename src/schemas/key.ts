@@ -3,23 +3,21 @@ import type { IssueOptions, KeyChanges } from '../ports.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 import { expecting } from './expected.ts'
 import { LIMITS, limits } from './limits.ts'
-import { optionsOf, textThat } from './options.ts'
+import { listOf, optionsOf, textThat } from './options.ts'
+import { isStorable } from './text.ts'
 
 const PLAN = 'the name of a plan, without U+0000 and lone surrogates'
 const ACCOUNT = 'a string that is not empty, without U+0000 and lone surrogates'
 const LABEL = 'a string without U+0000 and lone surrogates'
 const EXPIRY = 'whole milliseconds since the Unix epoch, not seconds'
 
-const plan = textThat((text) => text !== '' && isStorable(text), PLAN)
+export const plan = textThat((text) => text !== '' && isStorable(text), PLAN)
+/** The names of plans that a back end accepts besides the default ones. */
+export const planNames = listOf(plan, 'a list of the names of plans')
 const account = textThat((text) => text !== '' && isStorable(text), ACCOUNT)
 const label = textThat(isStorable, LABEL)
 const expiry = { ...expecting(EXPIRY), abort: true }
 const expiresAt = z.int(expiry).check(z.refine((time) => !looksLikeSeconds(time), expiry))
-
-/** Returns whether every database can store a text. */
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\u0000')
-}
 
 /** The members of a new key that have the same form in programs and in JSON. */
 export const keyShape = {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
 import { expecting, type Shape } from './expected.ts'
 import { int64 } from './int64.ts'
-import { maxCharacters } from './text.ts'
+import { isStorable, maxCharacters } from './text.ts'
 
 /**
  * Matches text with a character that is not white space, and without U+0000, which some databases cannot store. `\s` lacks `\x85`,
@@ -12,18 +12,21 @@ import { maxCharacters } from './text.ts'
 export const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
 
 export const DEFAULT_MAX_NAME_LENGTH = 1_000
+/** The status of a new animal, by default of `createPetStore`. */
+export const DEFAULT_STATUS: PetStatus = 'available'
 
 /** @param maxLength - in characters (Unicode code points) */
 export function petName(maxLength: number) {
   const expected = expecting(
     `a string of at most ${maxLength} characters, at least one of them not white space, without U+0000 and lone surrogates`,
   )
-  return z.string(expected).check(
-    maxCharacters(maxLength, expected),
-    z.regex(NAME, { ...expected, abort: true }),
-    // Some databases cannot store lone surrogates.
-    z.refine((name) => name.isWellFormed(), expected),
-  )
+  return z
+    .string(expected)
+    .check(
+      maxCharacters(maxLength, expected),
+      z.regex(NAME, { ...expected, abort: true }),
+      z.refine(isStorable, expected),
+    )
 }
 
 export function petStatus(expectingText = expecting) {

@@ -33,6 +33,11 @@ export function maxCharacters(maximum: number, expectation: Expectation): z.core
   return check
 }
 
+/** Returns whether every database can store a text: some cannot store U+0000 and lone surrogates. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
 function hasAtMost(text: string, characters: number): boolean {
   return text.length <= characters || Array.from(text).length <= characters
 }

@@ -1,15 +1,12 @@
 import { textThat } from '../../../src/schemas/options.ts'
+import { isStorable } from '../../../src/schemas/text.ts'
 
 /** PostgreSQL cuts longer names without an error, so two different names could become equal. */
 const NAME_BYTES = 63
 
 export const schemaName = textThat(
   (name) =>
-    name !== '' &&
-    !name.startsWith('pg_') &&
-    !name.includes('\u0000') &&
-    name.isWellFormed() &&
-    new TextEncoder().encode(name).length <= NAME_BYTES,
+    name !== '' && !name.startsWith('pg_') && isStorable(name) && new TextEncoder().encode(name).length <= NAME_BYTES,
   `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
 )
 

@@ -1,5 +1,6 @@
 import type { CallContext, CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN, isInt64 } from '../../../src/model.ts'
+import { isStorable } from '../../../src/schemas/text.ts'
 import { petOf } from '../shared/pet.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
@@ -102,7 +103,7 @@ export function postgresStorage(context: StorageContext): PetStorage {
 
 /** Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the statement. */
 function jsonOf({ name, categoryId, status }: NewPet, idempotency: Idempotency | undefined): string {
-  if (name.includes('\u0000') || !name.isWellFormed() || !isInt64(categoryId))
+  if (!isStorable(name) || !isInt64(categoryId))
     throw new TypeError(
       'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
     )

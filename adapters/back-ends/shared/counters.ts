@@ -1,5 +1,6 @@
 import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaRequest } from '../../../src/index.ts'
+import { isStorable } from '../../../src/schemas/text.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 
 /** How long a counter is kept after its window has ended, in milliseconds. A limit must still apply if the clock is set back. */
@@ -46,11 +47,7 @@ const HASHED = 'sha256:'
 
 /** Replaces a subject by its hash if a database cannot store it: it is too long for an index, or has U+0000 or a lone surrogate. */
 export function subjectName(subject: string): string | Promise<string> {
-  const isPlain =
-    subject.length <= PLAIN_LENGTH &&
-    !subject.startsWith(HASHED) &&
-    !subject.includes('\u0000') &&
-    subject.isWellFormed()
+  const isPlain = subject.length <= PLAIN_LENGTH && !subject.startsWith(HASHED) && isStorable(subject)
   return isPlain ? subject : hashed(subject)
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/index.ts'
 import { keyCache } from '../../../src/keys/key-cache.ts'
 import type { Shape } from '../../../src/schemas/expected.ts'
-import { planNames } from '../../../src/schemas/plan-names.ts'
+import { planNames } from '../../../src/schemas/key.ts'
 import type { Run } from './run.ts'
 
 /** The options of every back end that stores keys. */

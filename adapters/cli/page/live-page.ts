@@ -1,7 +1,11 @@
+import { petStatuses } from '../../../src/model.ts'
 import { html } from '../../../src/openapi/reference/html.ts'
 import { segments, topBar } from '../../../src/openapi/reference/parts.ts'
+import { INT64_TEXT } from '../../../src/schemas/int64.ts'
 
 const STYLES = ['page', 'controls', 'live', 'animals', 'log']
+/** Each status, and its text with a capital. */
+const STATUSES = petStatuses.map((status) => [status, `${status[0]?.toUpperCase()}${status.slice(1)}`] as const)
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']
 
 /** The name of the service and the links at the top of both pages. */
@@ -116,12 +120,7 @@ export function livePage(): string {
               <button type="button" id="refresh">Refresh</button>
             </div>
             <div class="toolbar row">
-              ${segments('filter', 'Status', [
-                ['', 'All'],
-                ['available', 'Available'],
-                ['pending', 'Pending'],
-                ['sold', 'Sold'],
-              ])}
+              ${segments('filter', 'Status', [['', 'All'], ...STATUSES])}
               <div class="row">
                 <label class="small" for="page-size">Per page</label>
                 <select id="page-size"><option>5</option><option selected>10</option><option>20</option><option>100</option></select>
@@ -158,14 +157,12 @@ export function livePage(): string {
               <div class="field stack">
                 <label class="small" for="category">Category id</label>
                 <input id="category" required inputmode="numeric" autocomplete="off"
-                  pattern="-?(0|[1-9][0-9]*)" title="A whole number, such as 1" value="1" />
+                  pattern="${INT64_TEXT.source}" title="A whole number, such as 1" value="1" />
               </div>
               <div class="field stack">
                 <label class="small" for="status">Status</label>
                 <select id="status">
-                  <option value="available">Available</option>
-                  <option value="pending">Pending</option>
-                  <option value="sold">Sold</option>
+                  ${STATUSES.map(([status, text]) => html`<option value="${status}">${text}</option>`)}
                 </select>
               </div>
               <button type="submit" id="add">Add animal</button>

@@ -1,12 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, KeyStore, PetStore } from '../../../src/index.ts'
+import { pageParameters } from '../../../src/schemas/query.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { readableLines, readableText } from '../../../src/support/readable-text.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { withBodyCopy } from '../../../src/testing/store/journal.ts'
-import { hashOf } from './visitor.ts'
+import { hashOf, sentToken } from './visitor.ts'
 
 /** A request to the API and its response, without tokens. */
 export interface LoggedRequest {
@@ -52,7 +53,7 @@ const HEADERS = ['Accept', 'Content-Type', 'Expect', 'Idempotency-Key', 'Origin'
 const MAX_HEADER = 200
 
 /** The query parameters whose values are remembered. Other parameters may contain tokens by mistake. */
-const PARAMETERS: readonly string[] = ['limit', 'status', 'cursor']
+const PARAMETERS: readonly string[] = Object.keys(pageParameters)
 
 /** A request's token is also masked in the request's other texts, such as its body, unless the token is longer than this. */
 const MAX_TOKEN = 200
@@ -106,7 +107,7 @@ export function logRequests(
         received = bytes
       }),
     )
-    const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
+    const token = sentToken(request)
     const key = token === undefined ? undefined : keyOf(token)
     const secrets = token === undefined || token.length > MAX_TOKEN ? fixedTokens : [...fixedTokens, token]
     let isCut = false

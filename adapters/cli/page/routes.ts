@@ -9,7 +9,7 @@ import type { SiteRoute, SiteRoutes } from '../../hosts/node/serve.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
-import { isFromThisMachine, isSecret } from './visitor.ts'
+import { isFromThisMachine, isSecret, sentToken } from './visitor.ts'
 
 export interface DemoKey {
   readonly id: string
@@ -77,7 +77,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     },
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     '/usage': async (request) => {
-      const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
+      const token = sentToken(request)
       // Without this check, anybody could guess tokens: a response shows if a token is valid, and no limit counts the requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])

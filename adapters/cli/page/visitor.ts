@@ -15,6 +15,11 @@ export function isSecret(received: string | undefined, secret: string): boolean 
   return timingSafeEqual(bytesOf(received ?? ''), bytesOf(secret))
 }
 
+/** Returns the text after `Bearer`, also if it is no token: the log must hide it all the same. */
+export function sentToken(request: ApiRequest): string | undefined {
+  return /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
+}
+
 /** Tokens are secrets, so only their hashes stay in memory. */
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')

@@ -1,7 +1,12 @@
 import { InvalidArgumentError } from 'commander'
+import * as z from 'zod/mini'
 import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../../src/index.ts'
 import { isToken68 } from '../../../src/keys/token.ts'
 import { defaultPlans } from '../../../src/model.ts'
+import { storeShape } from '../../../src/options.ts'
+import { problemText } from '../../../src/schemas/expected.ts'
+import { isInstant } from '../../../src/schemas/instant.ts'
+import { limits } from '../../../src/schemas/limits.ts'
 import { isHttpUrl } from '../../../src/schemas/options.ts'
 import { trimEndOf } from '../../../src/support/trim-end.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
@@ -62,19 +67,25 @@ function expecting<Value>(expected: string, read: (text: string) => Value | unde
   }
 }
 
-export const parseSunset = expecting('enforce or announce', (text) =>
-  text === 'enforce' || text === 'announce' ? text : undefined,
-)
+/** Returns a parser of texts that a schema accepts. The error does not contain the text, which may be a secret. */
+function valid<Value>(schema: z.ZodMiniType<Value>, read: (text: string) => unknown): (text: string) => Value {
+  return (text) => {
+    const parsed = schema.safeParse(read(text))
+    if (parsed.success) return parsed.data
+    const expected = problemText(parsed.error).replace(/^.*?expected (.*), got .*$/s, '$1')
+    throw new InvalidArgumentError(`Expected ${expected}.`)
+  }
+}
+
+export const parseSunset = valid(z.nonoptional(storeShape.sunset), (text) => text)
 
 function matching(pattern: RegExp, expected: string): (text: string) => string {
   return expecting(expected, (text) => (pattern.test(text) ? text : undefined))
 }
 
-export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  const isInRange = (number: number) => number >= minimum && number <= maximum
-  return expecting(`a whole number from ${minimum} to ${maximum}`, (text) =>
-    /^\d+$/.test(text) && isInRange(Number(text)) ? Number(text) : undefined,
-  )
+/** Returns a parser of whole numbers that a schema accepts. */
+export function wholeNumber(schema: z.ZodMiniType<number>): (text: string) => number {
+  return valid(schema, (text) => (/^\d+$/.test(text) ? Number(text) : text))
 }
 
 export const parseSeconds = expecting('a number of seconds from 0 to 3600', (text) =>
@@ -146,8 +157,7 @@ export const parseLimits = expecting('perMinute/perDay, whole numbers of at leas
 
 function limitsIn(text: string): PlanLimits | undefined {
   const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
-  const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
-  return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined
+  return limits.safeParse({ perMinute: Number(perMinute), perDay: Number(perDay) }).data
 }
 
 /** Reads a list such as `pro=a,free=b`. For a part without a name or a value, `read` gets an empty text. */
@@ -164,18 +174,12 @@ function splitList(text: string): string[] {
 
 /** Returns milliseconds since the Unix epoch. */
 export function parseExpiry(text: string): number {
-  const isComplete = /^\d{4}-\d\d-\d\d(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.test(text)
-  const time = Date.parse(text)
-  if (!isComplete || Number.isNaN(time) || !isDay(text.slice(0, '2030-01-31'.length)))
+  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text
+  if (!isInstant(instant))
     throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
+  const time = Date.parse(instant)
   if (time <= Date.now()) throw new InvalidArgumentError('Expected a date in the future, got a date in the past.')
   return time
-}
-
-/** Returns whether a day such as `2030-01-31` exists. `Date.parse` reads 30 February as 1 or 2 March. */
-function isDay(day: string): boolean {
-  const start = Date.parse(day)
-  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day)
 }
 
 interface SecretFlags {

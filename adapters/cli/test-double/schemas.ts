@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
-import type { IssueOptions } from '../../../src/index.ts'
+import type { ApiKey, IssueOptions } from '../../../src/index.ts'
 import { operationNames } from '../../../src/operations.ts'
-import { expecting } from '../../../src/schemas/expected.ts'
+import { expecting, type Shape } from '../../../src/schemas/expected.ts'
+import { isInstant } from '../../../src/schemas/instant.ts'
 import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
 import { keyShape } from '../../../src/schemas/key.ts'
 import { limits } from '../../../src/schemas/limits.ts'
@@ -9,14 +10,8 @@ import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/
 import { newPet } from '../../../src/schemas/pet.ts'
 import { countParameter } from '../../../src/schemas/query.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
-import { isTime } from '../../../src/support/time.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
-function isInstant(text: string): boolean {
-  const [, day = ''] = /^(\d{4}-\d\d-\d\d)T.*(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
-  // `Date.parse` reads 30 February as 1 or 2 March. The JSON of an invalid date is `null`.
-  return isTime(Date.parse(text)) && new Date(day).toJSON()?.startsWith(day) === true
-}
 const instant = textThat(isInstant, INSTANT).check(z.meta({ format: 'date-time' }))
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
 const described = <Schema extends z.ZodMiniType>(schema: Schema, text: string) => schema.check(z.describe(text))
@@ -122,7 +117,7 @@ const key = z.object({
   createdAt: described(z.int(), 'Milliseconds since the Unix epoch.'),
   expiresAt: z.optional(z.int()),
   revokedAt: z.optional(z.int()),
-})
+} satisfies Shape<ApiKey>)
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 

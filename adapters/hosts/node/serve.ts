@@ -37,9 +37,11 @@ export interface ServeOptions extends HandlerOptions {
   readonly idleTimeout?: number | undefined
 }
 
+export const portNumber = wholeNumber(0, 65_535)
+
 const serveOptions = optionsOf<ServeOptions>({
   ...handlerShape,
-  port: z.optional(wholeNumber(0, 65_535)),
+  port: z.optional(portNumber),
   host: z.optional(textThat((text) => text !== '', 'an IP address or a host name')),
   checkReady: z.optional(functionOf<ReadyCheck>()),
   drainDelay: z.optional(milliseconds),

@@ -11,9 +11,10 @@ import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from 
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../ports.ts'
 import { expecting, type Shape } from '../../schemas/expected.ts'
 import { int64 } from '../../schemas/int64.ts'
+import { plan } from '../../schemas/key.ts'
 import { invalidOption, listOf, optionsOf, textThat } from '../../schemas/options.ts'
 import { parseOptions } from '../../schemas/parse-options.ts'
-import { petStatus } from '../../schemas/pet.ts'
+import { DEFAULT_STATUS, petStatus } from '../../schemas/pet.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import { type FaultList, type PortFaults, portFaults } from './faults.ts'
@@ -97,7 +98,7 @@ interface ParsedOptions extends Omit<TestPetStoreOptions<Clock>, 'pets'> {
 const testOptions = optionsOf<ParsedOptions>(
   {
     pets: z.optional(listOf<NewPet>(seedPet, 'an array of { name, categoryId, status }')),
-    plan: z.optional(z.string(expecting('the name of a plan'))),
+    plan: z.optional(plan),
     token: z.optional(textThat(isToken68, 'a string of letters, digits and -._~+/')),
     ...shared,
   },
@@ -121,7 +122,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 ): Promise<TestPetStore<TheClock>> {
   const given = parseOptions(testOptions, options)
   const { pets = [], plan = 'free', token = newToken(), clock: givenClock, ...storeOptions } = given
-  const { plans, defaultStatus = 'available' } = storeOptions
+  const { plans, defaultStatus = DEFAULT_STATUS } = storeOptions
   requireKnownPlan(plan, plans)
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
 import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/terminal/flags.ts'
 import { fail } from '../../../adapters/cli/terminal/output.ts'
+import { wholeNumber as range } from '../../../src/schemas/options.ts'
 import { createTestPetStore, type ManualClock, manualClock } from '../../../src/testing/index.ts'
 
 const URL_OF_API = 'http://localhost/v1'
@@ -304,7 +305,7 @@ describe('the flags of petstore check', () => {
   })
 
   test.each(['0', '601', '1.5'])('petstore check rejects the timeout %j', (text) => {
-    expect(() => wholeNumber(1, 600)(text)).toThrow(/^Expected a whole number/)
+    expect(() => wholeNumber(range(1, 600))(text)).toThrow(/^Expected a whole number/)
   })
 })
 

@@ -1,3 +1,5 @@
+import { petStatuses } from '../../../../src/model.ts'
+
 /** The page of animals that is shown. The URL contains it, so that Back, Forward, Reload and shared links work. */
 export interface PageAddress {
   readonly status: string
@@ -11,7 +13,7 @@ export interface PageAddress {
 const DEFAULT_LIMIT = '10'
 
 /** The allowed values; any other value in the URL is ignored. */
-export const STATUSES: readonly string[] = ['', 'available', 'pending', 'sold']
+export const STATUSES: readonly string[] = ['', ...petStatuses]
 export const LIMITS: readonly string[] = ['5', '10', '20', '100']
 
 /** @param state - the state of the browser's history entry, with the cursors of all pages up to the shown page */
