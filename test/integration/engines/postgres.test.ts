@@ -157,7 +157,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test.each(['LATIN1', 'SQL_ASCII'])('migrate refuses a database with the encoding %s', async (encoding) => {
     const name = encoding.toLowerCase()
-    await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`)
+    await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
     const other = openPool(server.url.replace(/postgres$/, name))
     const migrated = postgres(other).migrate()
     await expect(migrated).rejects.toMatchObject({

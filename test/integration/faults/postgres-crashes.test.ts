@@ -5,7 +5,6 @@ import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { expectKept, type Observed, startProcesses } from '../../support/crash-processes.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres, startStandby } from '../../support/postgres-server.ts'
-import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { buildWorker } from '../../support/worker-process.ts'
@@ -28,10 +27,7 @@ const SETTINGS = {
   wal_writer_delay: '10s',
 }
 
-const programs = await postgresPrograms()
-const hasBaseBackup = findProgram('pg_basebackup', programs === undefined ? [] : [programs]) !== undefined
-
-describe.skipIf(missing('PostgreSQL', programs !== undefined))('crashes of PostgreSQL', () => {
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('crashes of PostgreSQL', () => {
   let server: PostgresServer
   let pool: Pool
   let worker: Awaited<ReturnType<typeof buildWorker>>
@@ -102,38 +98,35 @@ describe.skipIf(missing('PostgreSQL', programs !== undefined))('crashes of Postg
     }
   })
 
-  test.skipIf(missing('pg_basebackup', hasBaseBackup))(
-    'a failover to a synchronous standby under load loses, doubles and skips no animal',
-    async () => {
-      const primary = await startPostgres()
-      const standby = await startStandby(primary)
-      const proxy = await startTcpProxy(primary.port)
-      const admin = openPool(primary.url)
-      const promoted = openPool(standby.url)
-      const processes = { current: undefined as ReturnType<typeof startProcesses> | undefined }
-      try {
-        await postgres(admin).migrate()
-        await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        await admin.query('SELECT pg_reload_conf()')
-        processes.current = startProcesses(
-          worker.program,
-          primary.url.replace(`:${primary.port}`, `:${proxy.port}`),
-          'failover',
-        )
-        await processes.current.acknowledge(LOAD)
-        await primary.stop('kill')
-        proxy.redirect(standby.port)
-        await promoted.query('SELECT pg_promote()')
-        await processes.current.acknowledge(LOAD)
-        await processes.current.stop()
-        await expectKept(promoted, processes.current.observed)
-        expect(processes.current.problems).toEqual([])
-      } finally {
-        await processes.current?.kill()
-        proxy.close()
-        await Promise.all([admin.end(), promoted.end()])
-        await Promise.all([primary.remove(), standby.remove()])
-      }
-    },
-  )
+  test('a failover to a synchronous standby under load loses, doubles and skips no animal', async () => {
+    const primary = await startPostgres()
+    const standby = await startStandby(primary)
+    const proxy = await startTcpProxy(primary.port)
+    const admin = openPool(primary.url)
+    const promoted = openPool(standby.url)
+    const processes = { current: undefined as ReturnType<typeof startProcesses> | undefined }
+    try {
+      await postgres(admin).migrate()
+      await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      await admin.query('SELECT pg_reload_conf()')
+      processes.current = startProcesses(
+        worker.program,
+        primary.url.replace(`:${primary.port}`, `:${proxy.port}`),
+        'failover',
+      )
+      await processes.current.acknowledge(LOAD)
+      await primary.stop('kill')
+      proxy.redirect(standby.port)
+      await promoted.query('SELECT pg_promote()')
+      await processes.current.acknowledge(LOAD)
+      await processes.current.stop()
+      await expectKept(promoted, processes.current.observed)
+      expect(processes.current.problems).toEqual([])
+    } finally {
+      await processes.current?.kill()
+      proxy.close()
+      await Promise.all([admin.end(), promoted.end()])
+      await Promise.all([primary.remove(), standby.remove()])
+    }
+  })
 })
