@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { onDemand } from './on-demand.ts'
 import { findProgram, foldersIn, freePort, type ServerProcess, startProcess } from './server-process.ts'
+import { until } from './until.ts'
 
 /** A PostgreSQL server for one test file. Its data is in a temporary folder. */
 export interface PostgresServer {
@@ -172,13 +173,19 @@ async function serve(
   }
 }
 
-/** Kills a server and the processes that it has started: they would go on without it for a while. */
+/**
+ * Kills a server and the processes that it has started, which would go on without it for a while. Waits for their end: a new server
+ * does not start while an old process uses the shared memory of its data folder.
+ */
 export async function killWithChildren(pid: number): Promise<void> {
   // A stopped server starts no processes meanwhile.
   process.kill(pid, 'SIGSTOP')
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL')
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')
+  for (const child of children) process.kill(Number(child), 'SIGKILL')
   process.kill(pid, 'SIGKILL')
+  // A process that has ended has no command, or no entry.
+  const hasEnded = async (id: string) => (await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')) === ''
+  await until(async () => (await Promise.all([...children, `${pid}`].map(hasEnded))).every(Boolean))
 }
 
 /** Returns a user for PostgreSQL and PgBouncer, which refuse to run as root, or `undefined` if this process is not root. */
