@@ -1,9 +1,11 @@
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createStatements } from '../../../adapters/back-ends/postgres/create-statements.ts'
 import { type PostgresValue, postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { countStatements, keyStatements, readStatements } from '../../../adapters/back-ends/postgres/statements.ts'
+import { BUCKET_SIZE } from '../../../adapters/back-ends/shared/counters.ts'
 import { type PetQuery, petStatuses } from '../../../src/index.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const ANIMALS = 1_000_000
 
@@ -15,18 +17,12 @@ interface Plan {
   readonly 'Shared Read Blocks': number
 }
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('a page of PostgreSQL', () => {
-  let server: PostgresServer
+describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () => {
+  const database = usePostgres({}, { settings: { autovacuum: 'off' } })
   let client: Client
   beforeAll(async () => {
-    server = await startPostgres({ settings: { autovacuum: 'off' } })
-    client = new Client(server.url)
-    await client.connect()
-    await postgres(client).migrate()
-  })
-  afterAll(async () => {
-    await client.end()
-    await server.remove()
+    client = await database.connect()
+    await database.renew()
   })
 
   /** Adds animals: old animals have one status, new animals another. A third status is rare, so a scan over ids finds it late. */
@@ -104,6 +100,116 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     },
     120_000,
   )
+
+  const keys = keyStatements('petstore')
+  const counts = countStatements('petstore')
+  const create = (parallelCreates: boolean) =>
+    createStatements({ schema: 'petstore', lockTimeout: 4_000, parallelCreates })
+  const [customer, address] = [
+    ['key:70000', 0],
+    ['address:300', 300 % 256],
+  ].map(([subject, bucket]) => ({ subject, bucket, round: 1, per_minute: 9, per_day: 9, requests: 1 }))
+  const animals = JSON.stringify(
+    ['order-1', 'order-2'].map((key) => ({ name: 'Rex', category: '1', status: 'sold', key, fingerprint: 'f' })),
+  )
+  const time = null
+
+  /** The values of each statement. A statement without values fails the test, and the check of types. */
+  const values: {
+    readonly [Statements in 'read' | 'keys' | 'counts' | 'create' | 'parallel']: Readonly<
+      Record<string, PostgresValue[]>
+    >
+  } = {
+    read: {
+      listAll: ['500000', 21],
+      listStatus: ['500000', 21, 'sold'],
+      getOne: ['500000'],
+      pruneExpiredKeys: [time],
+    } satisfies Record<keyof ReturnType<typeof readStatements>, PostgresValue[]>,
+    keys: {
+      key: ['hash 70000', time],
+      keys: [],
+      addKey: ['new', 'new hash', 'pro', null, null, null, null, null, time],
+      changeKey: ['{"plan":"free"}', 'key_70000'],
+      revokeKey: [time, 'key_70000'],
+    } satisfies Record<keyof typeof keys, PostgresValue[]>,
+    counts: {
+      countCustomers: [JSON.stringify([customer]), 1, time, 4_000],
+      countAnonymous: [JSON.stringify([address]), 1, time, 4_000],
+      peekCustomer: ['key:70000', time],
+      peekAnonymous: ['address:300', time, 300 % 256],
+      resetCustomer: ['key:70000'],
+      resetAnonymous: ['address:300', 300 % 256],
+      prune: [time],
+    } satisfies Record<keyof typeof counts, PostgresValue[]>,
+    create: { add: [animals], addOnce: [animals, time] },
+    parallel: { add: [animals], addOnce: [animals, time] },
+  }
+
+  /** How many rows a statement may read, if it is not `FEW`. The list of keys is all keys. */
+  const most: Readonly<Record<string, number>> = {
+    pruneExpiredKeys: 10_000,
+    keys: 100_000,
+    countAnonymous: 2 * BUCKET_SIZE,
+    // All counters of anonymous clients, and those of customers that it deletes.
+    prune: 256 * BUCKET_SIZE + 1_000,
+  }
+  const FEW = 30
+
+  async function fillAll(): Promise<void> {
+    await client.query('TRUNCATE petstore.pets')
+    await fill('available', 'pending', 'sold')
+    await client.query(`SELECT setval('petstore.pet_ids', ${ANIMALS})`)
+    await client.query(`INSERT INTO petstore.used_keys
+      SELECT sha256(n::text::bytea), 'x', n, n * 1000 FROM generate_series(1, 200000) AS n`)
+    await client.query(`INSERT INTO petstore.keys (id, token_sha256, plan, created_at)
+      SELECT 'key_' || n, 'hash ' || n, 'free', 1 FROM generate_series(1, 100000) AS n`)
+    const columns = 'subject, requests, counted_at, per_minute, per_day, ends_at'
+    await client.query(`INSERT INTO petstore.quota (${columns})
+      SELECT 'key:' || n, 1, 1, 9, 9, n FROM generate_series(1, 100000) AS n`)
+    await client.query(`INSERT INTO petstore.anonymous (${columns}, bucket)
+      SELECT 'address:' || n, 1, 1, 9, 9, n, n % 256 FROM generate_series(1, ${256 * BUCKET_SIZE}) AS n`)
+  }
+
+  /** Returns how many rows of tables this connection has read. Without a transaction, PostgreSQL may reset the number. */
+  async function rowsRead(): Promise<number> {
+    const { rows } = await client.query(`SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int AS read
+      FROM pg_stat_xact_user_tables WHERE schemaname = 'petstore'`)
+    return rows[0].read
+  }
+
+  async function rowsReadBy(text: string, given: PostgresValue[]): Promise<number> {
+    await client.query('BEGIN')
+    const before = await rowsRead()
+    await client.query(text, given)
+    const after = await rowsRead()
+    await client.query('ROLLBACK')
+    return after - before
+  }
+
+  test('no statement reads more rows than it needs', async () => {
+    await fillAll()
+    const statements = {
+      read: readStatements('petstore'),
+      keys,
+      counts,
+      create: create(false),
+      parallel: create(true),
+    }
+    for (const analyze of [false, true]) {
+      if (analyze) await client.query('ANALYZE')
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        await client.query(`SET plan_cache_mode = ${mode}`)
+        for (const [group, ofGroup] of Object.entries(statements))
+          for (const [name, text] of Object.entries(ofGroup)) {
+            const given = values[group as keyof typeof values][name]
+            expect(given, `values for the statement ${name}`).toBeDefined()
+            const context = `${group}.${name}, ${mode}, ${analyze ? 'after' : 'before'} ANALYZE`
+            expect(await rowsReadBy(text, given as PostgresValue[]), context).toBeLessThanOrEqual(most[name] ?? FEW)
+          }
+      }
+    }
+  })
 })
 
 function nodesOf(plan: Plan): Plan[] {
