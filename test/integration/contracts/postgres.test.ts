@@ -1,29 +1,19 @@
-import { Client, type Pool } from 'pg'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { Client } from 'pg'
+import { beforeAll, describe, test } from 'vitest'
 import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
-import { emptied, openPool } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
+import { emptied } from '../../support/postgres-back-end.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL', () => {
-  let server: PostgresServer
-  let pool: Pool
+describe.skipIf(noPostgres)('PostgreSQL', () => {
+  const database = usePostgres({ max: 8 })
   let client: Client
   beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url, { max: 8 })
-    client = new Client(server.url)
-    await client.connect()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await client.end()
-    await server.remove()
+    client = await database.connect()
   })
 
   let emptyPool: ReturnType<typeof emptied> | undefined
   const open: ReturnType<typeof emptied> = (clock) => {
-    emptyPool ??= emptied(pool)
+    emptyPool ??= emptied(database.pool)
     return emptyPool(clock)
   }
   const runner = { describe, test }

@@ -1,35 +1,25 @@
-import { Client, type Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Client } from 'pg'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { countRequest, newQuotaState } from '../../../src/back-end.ts'
 import { manualClock } from '../../../src/testing/index.ts'
-import { openPool, waitForLocks } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
+import { waitForLocks } from '../../support/postgres-back-end.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('batches on PostgreSQL', () => {
-  let server: PostgresServer
-  let pool: Pool
+describe.skipIf(noPostgres)('batches on PostgreSQL', () => {
+  const database = usePostgres({ max: 12 })
   let host: Client
   beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url, { max: 12 })
-    host = new Client(server.url)
-    await host.connect()
-    await postgres(pool).migrate()
+    host = await database.connect()
+    await database.renew()
   })
   beforeEach(async () => {
     // If a test has failed, its transaction may still be open.
     await host.query('ROLLBACK')
-    await pool.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.quota, petstore.anonymous')
-  })
-  afterAll(async () => {
-    await host.end()
-    await pool.end()
-    await server.remove()
+    await database.pool.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.quota, petstore.anonymous')
   })
 
   /** Returns a PostgreSQL client that counts only statements with `word`, because others may run in the background. */
@@ -37,13 +27,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const counts = { statements: 0 }
     const query: PostgresClient['query'] = (text, values) => {
       if (text.includes(word)) counts.statements++
-      return pool.query(text, values)
+      return database.pool.query(text, values)
     }
     return { client: { query }, counts }
   }
 
   const names = async () =>
-    (await pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
+    (await database.pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
 
   /** Adds an animal in a transaction that stays open. This transaction holds the turn, which every create needs. */
   async function holdLock(): Promise<void> {
@@ -62,7 +52,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('a name of a wrong type does not make other calls of create fail', async () => {
-    const { storage } = postgres(pool)
+    const { storage } = postgres(database.pool)
     const [wrong, right] = await Promise.allSettled([storage.create(pet(1n as never)), storage.create(pet('Rex'))])
     expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled'])
     expect(await names()).toEqual(['Rex'])
@@ -72,32 +62,32 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['PostgreSQL cannot store', (i: number) => `\u0000${i}`, 1],
     ['a constraint of the application rejects', (i: number) => `refused ${i}`, 1 + 2 * 9],
   ])('an animal that %s fails alone, after few statements', async (_, nameOf, most) => {
-    await pool.query("ALTER TABLE petstore.pets ADD CONSTRAINT polite CHECK (name NOT LIKE 'refused%')")
+    await database.pool.query("ALTER TABLE petstore.pets ADD CONSTRAINT polite CHECK (name NOT LIKE 'refused%')")
     const { client, counts } = counting('INSERT INTO')
     const { storage } = postgres(client)
     const results = await Promise.allSettled(times(500, (i) => storage.create(pet(i === 123 ? nameOf(i) : `${i}`))))
-    await pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT polite')
+    await database.pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT polite')
     expect(results.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([123])
     expect(await names()).toEqual(times(500, String).filter((name) => name !== '123'))
     expect(counts.statements).toBeLessThanOrEqual(most)
   })
 
   test('if all animals are rejected, few statements are sent', async () => {
-    await pool.query('ALTER TABLE petstore.pets ADD CONSTRAINT none CHECK (false)')
+    await database.pool.query('ALTER TABLE petstore.pets ADD CONSTRAINT none CHECK (false)')
     const { client, counts } = counting('INSERT INTO')
     const { storage } = postgres(client)
     const results = await Promise.allSettled(times(500, (i) => storage.create(pet(`${i}`))))
-    await pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT none')
+    await database.pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT none')
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']))
     expect(counts.statements).toBeLessThanOrEqual(25)
   })
 
   test('the end of the ids is 503 after one statement', async () => {
-    await pool.query(`SELECT setval('petstore.pet_ids', ${2n ** 63n - 3n})`)
+    await database.pool.query(`SELECT setval('petstore.pet_ids', ${2n ** 63n - 3n})`)
     const { client, counts } = counting('INSERT INTO')
     const { storage } = postgres(client)
     const results = await Promise.allSettled(times(100, (i) => storage.create(pet(`${i}`))))
-    await pool.query("SELECT setval('petstore.pet_ids', 1, false)")
+    await database.pool.query("SELECT setval('petstore.pet_ids', 1, false)")
     const codes = results.map((result) => result.status === 'rejected' && result.reason.code)
     expect(new Set(codes)).toEqual(new Set(['service_unavailable']))
     expect(counts.statements).toBe(1)
@@ -111,11 +101,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('if a client disconnects before its statement is sent, no animal is added', async () => {
-    const { storage } = postgres(pool)
+    const { storage } = postgres(database.pool)
     await holdLock()
     const leaving = new AbortController()
     const first = storage.create(pet('first'))
-    await waitForLocks(pool)
+    await waitForLocks(database.pool)
     const second = storage.create(pet('second'), { signal: leaving.signal })
     const third = storage.create(pet('third'))
     leaving.abort()
@@ -125,13 +115,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('calls of create that wait for a lock share one connection', async () => {
-    const { storage } = postgres(pool, { lockTimeout: 60_000 })
+    const { storage } = postgres(database.pool, { lockTimeout: 60_000 })
     await holdLock()
     const first = storage.create(pet('first'))
-    await waitForLocks(pool)
+    await waitForLocks(database.pool)
     const others = times(300, (i) => storage.create(pet(`${i}`)))
     expect(await storage.list({ limit: 9 })).toEqual([])
-    expect((await pool.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows).toHaveLength(1)
+    expect((await database.pool.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows).toHaveLength(1)
     await host.query('ROLLBACK')
     await Promise.all([first, ...others])
     expect(await names()).toEqual(['first', ...times(300, String)])
@@ -159,7 +149,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('if four processes call spend in different orders, each subject gets exactly its limit', async () => {
     const subjects = times(60, (i) => `key:${i}`)
-    const processes = times(4, () => postgres(pool).quota)
+    const processes = times(4, () => postgres(database.pool).quota)
     const request = { anonymous: false, limits: { perMinute: 1e6, perDay: 5 }, ban: false, now: 0 } as const
     const granted = new Map<string, number>()
     const spend = async (process: number, subject: string) => {

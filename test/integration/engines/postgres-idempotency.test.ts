@@ -1,13 +1,11 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { CreatedPet, PetStorage } from '../../../src/index.ts'
 import { fingerprintOf, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { openPool, waitForLocks } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const START = Date.UTC(2026, 0, 1)
 const REX = { name: 'Rex', categoryId: 1n } as const
@@ -23,178 +21,163 @@ function open(client: PostgresClient, clock = manualClock(START)) {
   return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
 }
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
-  'idempotency keys on PostgreSQL',
-  () => {
-    let server: PostgresServer
-    let pool: Pool
-    beforeAll(async () => {
-      server = await startPostgres()
-      pool = openPool(server.url, { max: 12 })
-    })
-    beforeEach(async () => {
-      await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
-      await postgres(pool).migrate()
-    })
-    afterAll(async () => {
-      await pool.end()
-      await server.remove()
-    })
+describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
+  const database = usePostgres({ max: 12 })
+  beforeEach(() => database.renew())
 
-    const names = async () =>
-      (await pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
-    const listed = async () => (await postgres(pool).storage.list({ limit: 99 })).map(({ name }) => name)
+  const names = async () =>
+    (await database.pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
+  const listed = async () => (await postgres(database.pool).storage.list({ limit: 99 })).map(({ name }) => name)
 
-    test.each(['read committed', 'repeatable read', 'serializable'])(
-      'concurrent calls with one idempotency key in four processes add one animal: %s',
-      async (isolation) => {
-        const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
-        const strict = openPool(server.url, { max: 8, options })
-        const processes = times(4, () => open(strict))
-        for (let round = 0; round < 10; round++) {
-          const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...callOf(`order-${round}`))))
-          const results = await Promise.all(calls)
-          expect(new Set(results.map(({ id }) => id)).size).toBe(1)
-          expect(results.filter(({ earlier }) => earlier === 'same')).toHaveLength(11)
-        }
-        await strict.end()
-        expect(await listed()).toEqual(times(10, () => 'Rex'))
-      },
-    )
-
-    test('concurrent calls of create and createOnce share one statement', async () => {
-      let statements = 0
-      const query: PostgresClient['query'] = (text, values) => {
-        if (text.includes('INSERT INTO')) statements++
-        return pool.query(text, values)
+  test.each(['read committed', 'repeatable read', 'serializable'])(
+    'concurrent calls with one idempotency key in four processes add one animal: %s',
+    async (isolation) => {
+      const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
+      const strict = openPool(database.url, { max: 8, options })
+      const processes = times(4, () => open(strict))
+      for (let round = 0; round < 10; round++) {
+        const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...callOf(`order-${round}`))))
+        const results = await Promise.all(calls)
+        expect(new Set(results.map(({ id }) => id)).size).toBe(1)
+        expect(results.filter(({ earlier }) => earlier === 'same')).toHaveLength(11)
       }
-      const storage = open({ query })
-      await storage.createOnce(...callOf('used'))
-      const results: CreatedPet[] = await Promise.all([
-        storage.createOnce(...callOf('new')),
-        storage.create(ADA),
-        storage.createOnce(...callOf('used')),
-        storage.createOnce(...callOf('new', { pet: ADA })),
-        storage.createOnce(...callOf('used', { scope: 'account:other' })),
-        storage.createOnce(...callOf('new')),
-        storage.create(REX),
-      ])
-      expect(results.map(({ id, earlier }) => [Number(id), earlier])).toEqual([
-        [2, undefined],
-        [3, undefined],
-        [1, 'same'],
-        [2, 'different'],
-        [6, undefined],
-        [2, 'same'],
-        [8, undefined],
-      ])
-      expect(statements).toBe(2)
-      expect(await listed()).toEqual(['Rex', 'Rex', 'Ada', 'Rex', 'Rex'])
-    })
+      await strict.end()
+      expect(await listed()).toEqual(times(10, () => 'Rex'))
+    },
+  )
 
-    test('stores no idempotency key for an animal that PostgreSQL rejects', async () => {
-      const storage = open(pool)
-      const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
-      const [first, second] = await Promise.allSettled([
-        storage.createOnce(...refused),
-        storage.createOnce(...callOf('order-2')),
-      ])
-      expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
-      expect((await storage.createOnce(...callOf('order-1'))).earlier).toBeUndefined()
-    })
+  test('concurrent calls of create and createOnce share one statement', async () => {
+    let statements = 0
+    const query: PostgresClient['query'] = (text, values) => {
+      if (text.includes('INSERT INTO')) statements++
+      return database.pool.query(text, values)
+    }
+    const storage = open({ query })
+    await storage.createOnce(...callOf('used'))
+    const results: CreatedPet[] = await Promise.all([
+      storage.createOnce(...callOf('new')),
+      storage.create(ADA),
+      storage.createOnce(...callOf('used')),
+      storage.createOnce(...callOf('new', { pet: ADA })),
+      storage.createOnce(...callOf('used', { scope: 'account:other' })),
+      storage.createOnce(...callOf('new')),
+      storage.create(REX),
+    ])
+    expect(results.map(({ id, earlier }) => [Number(id), earlier])).toEqual([
+      [2, undefined],
+      [3, undefined],
+      [1, 'same'],
+      [2, 'different'],
+      [6, undefined],
+      [2, 'same'],
+      [8, undefined],
+    ])
+    expect(statements).toBe(2)
+    expect(await listed()).toEqual(['Rex', 'Rex', 'Ada', 'Rex', 'Rex'])
+  })
 
-    test('a scope may contain any character', async () => {
-      const storage = open(pool)
-      const scopes = ['a\u0000', 'a', 'a\ud800', 'a\ud801', '"', '\\"', 'x'.repeat(3_000)]
-      const create = (scope: string) => storage.createOnce(...callOf('order-1', { scope }))
-      const ids = (await Promise.all(scopes.map(create))).map(({ id }) => id)
-      expect(new Set(ids).size).toBe(scopes.length)
-      expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
-    })
+  test('stores no idempotency key for an animal that PostgreSQL rejects', async () => {
+    const storage = open(database.pool)
+    const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
+    const [first, second] = await Promise.allSettled([
+      storage.createOnce(...refused),
+      storage.createOnce(...callOf('order-2')),
+    ])
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
+    expect((await storage.createOnce(...callOf('order-1'))).earlier).toBeUndefined()
+  })
 
-    test('stores an idempotency key, its scope and its fingerprint only as hashes', async () => {
-      await open(pool).createOnce(...callOf('order-1'))
-      const { rows } = await pool.query(
-        "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
+  test('a scope may contain any character', async () => {
+    const storage = open(database.pool)
+    const scopes = ['a\u0000', 'a', 'a\ud800', 'a\ud801', '"', '\\"', 'x'.repeat(3_000)]
+    const create = (scope: string) => storage.createOnce(...callOf('order-1', { scope }))
+    const ids = (await Promise.all(scopes.map(create))).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(scopes.length)
+    expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
+  })
+
+  test('stores an idempotency key, its scope and its fingerprint only as hashes', async () => {
+    await open(database.pool).createOnce(...callOf('order-1'))
+    const { rows } = await database.pool.query(
+      "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
+    )
+    expect(rows[0].text).toMatch(/^\("\\\\\\\\x[0-9a-f]{64}","\\\\\\\\x[0-9a-f]{64}",1,1767225600000\)$/)
+  })
+
+  test.each([false, true])(
+    'processes that use keys in different orders never deadlock: parallelCreates %s',
+    async (parallelCreates) => {
+      const processes = times(4, () => postgres(database.pool, { parallelCreates }).storage as ReturnType<typeof open>)
+      const keys = times(40, (i) => `order-${i}`)
+      const rounds = processes.flatMap((storage, i) =>
+        (i % 2 ? keys : keys.toReversed()).map((key) => storage.createOnce(...callOf(key))),
       )
-      expect(rows[0].text).toMatch(/^\("\\\\\\\\x[0-9a-f]{64}","\\\\\\\\x[0-9a-f]{64}",1,1767225600000\)$/)
-    })
+      await Promise.all(rounds)
+      expect(await names()).toHaveLength(40)
+      const { rows } = await database.pool.query(
+        'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+      )
+      expect(rows).toEqual([{ deadlocks: 0 }])
+    },
+  )
 
-    test.each([false, true])(
-      'processes that use keys in different orders never deadlock: parallelCreates %s',
-      async (parallelCreates) => {
-        const processes = times(4, () => postgres(pool, { parallelCreates }).storage as ReturnType<typeof open>)
-        const keys = times(40, (i) => `order-${i}`)
-        const rounds = processes.flatMap((storage, i) =>
-          (i % 2 ? keys : keys.toReversed()).map((key) => storage.createOnce(...callOf(key))),
-        )
-        await Promise.all(rounds)
-        expect(await names()).toHaveLength(40)
-        const { rows } = await pool.query(
-          'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
-        )
-        expect(rows).toEqual([{ deadlocks: 0 }])
-      },
-    )
+  test('a rollback removes both the animal and its idempotency key', async () => {
+    const host = await database.pool.connect()
+    await host.query('BEGIN')
+    await open(host).createOnce(...callOf('order-1'))
+    const repeated = open(database.pool).createOnce(...callOf('order-1'))
+    await waitForLocks(database.pool)
+    await host.query('ROLLBACK')
+    host.release()
+    expect((await repeated).earlier).toBeUndefined()
+    expect(await names()).toEqual(['Rex'])
+  })
 
-    test('a rollback removes both the animal and its idempotency key', async () => {
-      const host = await pool.connect()
-      await host.query('BEGIN')
-      await open(host).createOnce(...callOf('order-1'))
-      const repeated = open(pool).createOnce(...callOf('order-1'))
-      await waitForLocks(pool)
-      await host.query('ROLLBACK')
-      host.release()
-      expect((await repeated).earlier).toBeUndefined()
-      expect(await names()).toEqual(['Rex'])
-    })
+  test('an expired idempotency key can be used again', async () => {
+    const clock = manualClock(START)
+    const storage = open(database.pool, clock)
+    const at = async (now: number) => {
+      clock.set(now)
+      return (await storage.createOnce(...callOf('order-1'))).id
+    }
+    expect(await at(START)).toBe(1n)
+    expect(await at(START + KEY_PERIOD - 1)).toBe(1n)
+    const second = await at(START + KEY_PERIOD)
+    expect(second).toBeGreaterThan(1n)
+    expect(await at(START + 2 * KEY_PERIOD - 1)).toBe(second)
+  })
 
-    test('an expired idempotency key can be used again', async () => {
-      const clock = manualClock(START)
-      const storage = open(pool, clock)
-      const at = async (now: number) => {
-        clock.set(now)
-        return (await storage.createOnce(...callOf('order-1'))).id
-      }
-      expect(await at(START)).toBe(1n)
-      expect(await at(START + KEY_PERIOD - 1)).toBe(1n)
-      const second = await at(START + KEY_PERIOD)
-      expect(second).toBeGreaterThan(1n)
-      expect(await at(START + 2 * KEY_PERIOD - 1)).toBe(second)
-    })
+  test("without a clock, idempotency keys expire by PostgreSQL's time", async () => {
+    const storage = postgres(database.pool).storage as ReturnType<typeof open>
+    const age = (hours: number) =>
+      database.pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::bigint', [hours * 3_600_000])
+    await storage.createOnce(...callOf('order-1'))
+    await age(47)
+    expect((await storage.createOnce(...callOf('order-1'))).id).toBe(1n)
+    await age(1)
+    expect((await storage.createOnce(...callOf('order-1'))).id).toBeGreaterThan(1n)
+  })
 
-    test("without a clock, idempotency keys expire by PostgreSQL's time", async () => {
-      const storage = postgres(pool).storage as ReturnType<typeof open>
-      const age = (hours: number) =>
-        pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::bigint', [hours * 3_600_000])
-      await storage.createOnce(...callOf('order-1'))
-      await age(47)
-      expect((await storage.createOnce(...callOf('order-1'))).id).toBe(1n)
-      await age(1)
-      expect((await storage.createOnce(...callOf('order-1'))).id).toBeGreaterThan(1n)
-    })
-
-    const fill = (scope: string, count: number, now: number) =>
-      pool.query(
-        `INSERT INTO petstore.used_keys
+  const fill = (scope: string, count: number, now: number) =>
+    database.pool.query(
+      `INSERT INTO petstore.used_keys
         SELECT sha256($1::text::bytea || n::text::bytea), 'x', -n, $3::bigint - n FROM generate_series(1, $2::int) AS n`,
-        [`"${scope}"`, count, now],
-      )
-    const countKeys = async () => (await pool.query('SELECT FROM petstore.used_keys')).rowCount
+      [`"${scope}"`, count, now],
+    )
+  const countKeys = async () => (await database.pool.query('SELECT FROM petstore.used_keys')).rowCount
 
-    test('1,000 uses of idempotency keys remove expired keys', async () => {
-      await fill('account:ended', 2_000, START - KEY_PERIOD)
-      const storage = open(pool)
-      await Promise.all(times(1_000, (i) => storage.createOnce(...callOf(`order-${i}`))))
-      await until(async () => (await countKeys()) === 1_000)
-    })
+  test('1,000 uses of idempotency keys remove expired keys', async () => {
+    await fill('account:ended', 2_000, START - KEY_PERIOD)
+    const storage = open(database.pool)
+    await Promise.all(times(1_000, (i) => storage.createOnce(...callOf(`order-${i}`))))
+    await until(async () => (await countKeys()) === 1_000)
+  })
 
-    test('keeps every unexpired idempotency key of a scope', async () => {
-      await fill('account:acme', 200_000, START - 1)
-      const storage = open(pool)
-      await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))
-      await storage.createOnce(...callOf('one more'))
-      expect(await countKeys()).toBe(201_101)
-    })
-  },
-)
+  test('keeps every unexpired idempotency key of a scope', async () => {
+    await fill('account:acme', 200_000, START - 1)
+    const storage = open(database.pool)
+    await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))
+    await storage.createOnce(...callOf('one more'))
+    expect(await countKeys()).toBe(201_101)
+  })
+})

@@ -1,12 +1,11 @@
-import { Client, type Pool } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Client } from 'pg'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { createPetStore } from '../../../src/index.ts'
 import { addAnimal } from '../../support/load.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
 const KEY = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
@@ -19,33 +18,23 @@ const REQUEST = {
 } as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('locks of PostgreSQL', () => {
-  let server: PostgresServer
-  let pool: Pool
+describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
+  const database = usePostgres({ max: 12 })
   let host: Client
   beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url, { max: 12 })
-    host = new Client(server.url)
-    await host.connect()
+    host = await database.connect()
   })
   beforeEach(async () => {
     // If a test has failed, its transaction may still be open.
     await host.query('ROLLBACK')
-    await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
-    await postgres(pool).migrate()
-  })
-  afterAll(async () => {
-    await host.end()
-    await pool.end()
-    await server.remove()
+    await database.renew()
   })
 
   const names = async () =>
-    (await pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
+    (await database.pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
 
   test('a create that waits too long adds no animal', async () => {
-    const backEnd = postgres(pool, { lockTimeout: 50 })
+    const backEnd = postgres(database.pool, { lockTimeout: 50 })
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const plans = { free: { perMinute: 1e6, perDay: 1e6 } }
     const errors: unknown[] = []
@@ -63,7 +52,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('writes fail with service_unavailable while their tables are locked', async () => {
     // On a new connection, PostgreSQL must first compile the functions. This must not wait for the locked tables either.
-    const fresh = openPool(server.url)
+    const fresh = openPool(database.url)
     const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
     const tables = ['pets', 'turn', 'used_keys', 'quota', 'anonymous'].map((table) => `petstore.${table}`)
     await host.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
@@ -101,7 +90,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   )
 
   test('with parallelCreates, a repeat waits at most lockTimeout for the first createOnce', async () => {
-    const { storage } = postgres(pool, { lockTimeout: 50, parallelCreates: true })
+    const { storage } = postgres(database.pool, { lockTimeout: 50, parallelCreates: true })
     await host.query('BEGIN')
     await postgres(host, { parallelCreates: true }).storage.createOnce?.(pet('first'), KEY)
     await expect(storage.createOnce?.(pet('first'), KEY)).rejects.toMatchObject({ cause: { code: '55P03' } })
@@ -115,26 +104,30 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test("counting a request in a host's transaction does not delay requests with other keys", async () => {
     await host.query('BEGIN')
     await postgres(host).quota.spend(REQUEST)
-    expect((await postgres(pool).quota.spend({ ...REQUEST, subject: 'key:b' })).usedInDay).toBe(1)
+    expect((await postgres(database.pool).quota.spend({ ...REQUEST, subject: 'key:b' })).usedInDay).toBe(1)
     await host.query('ROLLBACK')
   })
 
   describe('while the only synchronous standby is unreachable', () => {
     /** Sets the synchronous standbys. Waits until PostgreSQL uses the new value, which takes a moment. */
     const setStandby = async (name: string) => {
-      await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
-      await pool.query('SELECT pg_reload_conf()')
-      const setting = async () => (await pool.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names
+      await database.pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await database.pool.query('SELECT pg_reload_conf()')
+      const setting = async () =>
+        (await database.pool.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names
       await until(async () => (await setting()) === name)
     }
     const waitsForStandby = () =>
-      until(async () => (await pool.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0)
+      until(
+        async () =>
+          (await database.pool.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0,
+      )
     afterEach(() => setStandby(''))
 
     test('creates fail and add nothing, except the one that waits for its commit', async () => {
-      const { storage, quota } = postgres(pool, { lockTimeout: 50 })
+      const { storage, quota } = postgres(database.pool, { lockTimeout: 50 })
       await setStandby('absent')
-      const waiting = postgres(pool, { lockTimeout: 60_000 }).storage.create(pet('waiting'))
+      const waiting = postgres(database.pool, { lockTimeout: 60_000 }).storage.create(pet('waiting'))
       await waitsForStandby()
       for (let i = 0; i < 3; i++)
         await expect(storage.create(pet('refused'))).rejects.toMatchObject({ cause: { code: '55P03' } })

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
-import { Client, type Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { CreatedPet } from '../../../src/index.ts'
-import { openPool } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 /** One call of `create` or, with a key, of `createOnce`, in a transaction that ends with a commit or a rollback. */
 interface Write {
@@ -36,23 +34,11 @@ interface Running {
   hasEnded: boolean
 }
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('a model of PostgreSQL', () => {
-  let server: PostgresServer
-  let pool: Pool
-  const connections: Client[] = []
+describe.skipIf(noPostgres)('a model of PostgreSQL', () => {
+  const database = usePostgres()
+  let connections: readonly Client[]
   beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url)
-    for (let i = 0; i < 2; i++) {
-      const client = new Client(server.url)
-      await client.connect()
-      connections.push(client)
-    }
-  })
-  afterAll(async () => {
-    for (const client of connections) await client.end()
-    await pool.end()
-    await server.remove()
+    connections = [await database.connect(), await database.connect()]
   })
 
   /** Resolves when nothing runs: each write has done its last step, or waits for a lock of the other connection. */
@@ -61,14 +47,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       if (running.some(({ hasReturned, ending, hasEnded }) => hasReturned && ending !== undefined && !hasEnded))
         return false
       if (running.every(({ hasReturned }) => hasReturned)) return true
-      return (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0
+      return (await database.pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0
     })
 
   /** Runs rounds, and compares each result with a plain list of animals and a plain map of keys. */
   async function compare(rounds: readonly Round[], parallelCreates: boolean): Promise<void> {
-    await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
-    await postgres(pool).migrate()
-    const { storage } = postgres(pool)
+    await database.pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
+    await postgres(database.pool).migrate()
+    const { storage } = postgres(database.pool)
     const committed = new Set<bigint>()
     const keys = new Map<string, bigint>()
     let greatestListed = 0n

@@ -1,10 +1,8 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresOptions, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { Pet, PetStorage } from '../../../src/index.ts'
-import { holdCommits, openPool, waitForLocks } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
+import { holdCommits, waitForLocks } from '../../support/postgres-back-end.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
 const namesOf = (pets: readonly Pet[]) => pets.map(({ name }) => name)
@@ -24,28 +22,19 @@ function follower(storage: PetStorage) {
   }
 }
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('the order of animals', () => {
-  let server: PostgresServer
-  let pool: Pool
-  beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url, { max: 16 })
-  })
-  beforeEach(async () => {
-    await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
-    await postgres(pool).migrate()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await server.remove()
-  })
+describe.skipIf(noPostgres)('the order of animals', () => {
+  const database = usePostgres({ max: 16 })
+  beforeEach(() => database.renew())
 
   /** One process adds `slow`, which waits before its commit, while two others add animals and a client follows the list. */
   async function addWhileOneWaits(options: PostgresOptions) {
-    const processes = Array.from({ length: 3 }, () => postgres(pool, { lockTimeout: 60_000, ...options }).storage)
+    const processes = Array.from(
+      { length: 3 },
+      () => postgres(database.pool, { lockTimeout: 60_000, ...options }).storage,
+    )
     const [first, ...others] = processes as [PetStorage, PetStorage, PetStorage]
     const client = follower(first)
-    const { isHeld, release } = await holdCommits(pool, 'slow')
+    const { isHeld, release } = await holdCommits(database.pool, 'slow')
     const slow = first.create(pet('slow'))
     await isHeld()
     const fast = others.map((storage, index) => storage.create(pet(`fast ${index}`)))
@@ -54,7 +43,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('a client that follows the list misses no animal whose commit is late', async () => {
     const { client, slow, fast, release } = await addWhileOneWaits({})
-    await waitForLocks(pool, 2)
+    await waitForLocks(database.pool, 2)
     await client.read()
     expect(client.seen()).toEqual([])
     await release()
@@ -73,29 +62,29 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await slow
     await client.read()
     expect(client.seen()).not.toContain('slow')
-    expect(namesOf(await postgres(pool).storage.list({ limit: 9 }))[0]).toBe('slow')
+    expect(namesOf(await postgres(database.pool).storage.list({ limit: 9 }))[0]).toBe('slow')
   })
 
   test('with parallelCreates, a concurrent repeat waits for the first createOnce', async () => {
     const key = { scope: 'account:acme', key: 'order-1', fingerprint: 'slow' }
-    const createOnce = () => postgres(pool, { parallelCreates: true }).storage.createOnce?.(pet('slow'), key)
-    const { isHeld, release } = await holdCommits(pool, 'slow')
+    const createOnce = () => postgres(database.pool, { parallelCreates: true }).storage.createOnce?.(pet('slow'), key)
+    const { isHeld, release } = await holdCommits(database.pool, 'slow')
     const first = createOnce()
     await isHeld()
     const repeat = createOnce()
-    await waitForLocks(pool)
+    await waitForLocks(database.pool)
     await release()
     const { id } = (await first) as Pet
     expect(await repeat).toEqual({ ...pet('slow'), id, earlier: 'same' })
   })
 
   test('a create that fails leaves a gap, and the next one goes on', async () => {
-    const { storage } = postgres(pool)
-    const host = await pool.connect()
+    const { storage } = postgres(database.pool)
+    const host = await database.pool.connect()
     await host.query('BEGIN')
     await postgres(host).storage.create(pet('rolled back'))
     const next = storage.create(pet('next'))
-    await waitForLocks(pool)
+    await waitForLocks(database.pool)
     expect(await storage.list({ limit: 9 })).toEqual([])
     await host.query('ROLLBACK')
     host.release()
@@ -104,13 +93,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('an import that takes the turn is read before later animals', async () => {
-    const { storage } = postgres(pool)
+    const { storage } = postgres(database.pool)
     const client = follower(storage)
-    const host = await pool.connect()
+    const host = await database.pool.connect()
     await host.query('BEGIN; SELECT FROM petstore.turn WHERE id = 1 FOR UPDATE')
     await host.query("INSERT INTO petstore.pets (name, category_id, status) VALUES ('imported', 1, 'sold')")
     const later = storage.create(pet('later'))
-    await waitForLocks(pool)
+    await waitForLocks(database.pool)
     await client.read()
     expect(client.seen()).toEqual([])
     await host.query('COMMIT')
@@ -121,33 +110,33 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('after an import with ids and setval, later animals get greater ids', async () => {
-    await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
-    await pool.query("SELECT setval('petstore.pet_ids', 1000)")
-    expect((await postgres(pool).storage.create(pet('later'))).id).toBe(1001n)
+    await database.pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
+    await database.pool.query("SELECT setval('petstore.pet_ids', 1000)")
+    expect((await postgres(database.pool).storage.create(pet('later'))).id).toBe(1001n)
   })
 
   test.each([
     ['after logical replication, which copies no sequence', '5000', 5001n],
     ['if only the first id is taken', '1', 2n],
   ])('migrate raises the sequence %s', async (_, id, next) => {
-    await pool.query(`INSERT INTO petstore.pets VALUES (${id}, 'replicated', 1, 'sold')`)
-    const backEnd = postgres(pool)
+    await database.pool.query(`INSERT INTO petstore.pets VALUES (${id}, 'replicated', 1, 'sold')`)
+    const backEnd = postgres(database.pool)
     if (id === '1') await expect(backEnd.storage.create(pet('in conflict'))).rejects.toMatchObject({ code: '23505' })
     await backEnd.migrate()
     expect((await backEnd.storage.create(pet('next'))).id).toBeGreaterThanOrEqual(next)
   })
 
   test('migrate does not lower the sequence', async () => {
-    const backEnd = postgres(pool)
+    const backEnd = postgres(database.pool)
     for (let i = 0; i < 3; i++) await backEnd.storage.create(pet(`${i}`))
-    await pool.query('DELETE FROM petstore.pets')
+    await database.pool.query('DELETE FROM petstore.pets')
     await backEnd.migrate()
     expect((await backEnd.storage.create(pet('next'))).id).toBe(4n)
   })
 
   test('without its row, the table turn gives a clear error, and migrate restores the row', async () => {
-    const backEnd = postgres(pool)
-    await pool.query('DELETE FROM petstore.turn')
+    const backEnd = postgres(database.pool)
+    await database.pool.query('DELETE FROM petstore.turn')
     await expect(backEnd.storage.create(pet('a'))).rejects.toThrow(/the table "turn" has no row .*: call migrate\(\)/)
     await backEnd.migrate()
     expect((await backEnd.storage.create(pet('a'))).name).toBe('a')

@@ -1,14 +1,12 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { queryOf } from '../../../adapters/back-ends/postgres/connection.ts'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { migrate } from '../../../adapters/back-ends/postgres/migrate.ts'
 import { STEPS } from '../../../adapters/back-ends/postgres/schema.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
-import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
+import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
 const request = {
@@ -19,43 +17,34 @@ const request = {
   now: 0,
 }
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL', () => {
-  let server: PostgresServer
-  let pool: Pool
-  beforeAll(async () => {
-    server = await startPostgres()
-    pool = openPool(server.url, { max: 12 })
-  })
-  beforeEach(() => pool.query('DROP SCHEMA IF EXISTS petstore CASCADE'))
-  afterAll(async () => {
-    await pool.end()
-    await server.remove()
-  })
+describe.skipIf(noPostgres)('PostgreSQL', () => {
+  const database = usePostgres({ max: 12 })
+  beforeEach(() => database.pool.query('DROP SCHEMA IF EXISTS petstore CASCADE'))
 
   test('ten pools can migrate at the same time', async () => {
-    const pools = Array.from({ length: 10 }, () => openPool(server.url, { max: 1 }))
+    const pools = Array.from({ length: 10 }, () => openPool(database.url, { max: 1 }))
     for (let round = 0; round < 5; round++) {
-      await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
+      await database.pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
       await Promise.all([...pools, ...pools].map((each) => postgres(each).migrate()))
     }
     await Promise.all(pools.map((each) => each.end()))
-    expect((await pool.query('SELECT version FROM petstore.versions ORDER BY version')).rows).toEqual(
+    expect((await database.pool.query('SELECT version FROM petstore.versions ORDER BY version')).rows).toEqual(
       STEPS.map((_, index) => ({ version: index + 1 })),
     )
-    const backEnd = postgres(pool)
+    const backEnd = postgres(database.pool)
     const created = await backEnd.storage.create(pet)
     await backEnd.migrate()
     expect(await backEnd.storage.list({ limit: 9 })).toEqual([created])
   })
 
   test('migrate runs only the steps that are missing', async () => {
-    const backEnd = postgres(pool)
+    const backEnd = postgres(database.pool)
     await backEnd.migrate()
     const created = await backEnd.storage.create(pet)
     const steps = [...STEPS, 'ALTER TABLE pets ADD COLUMN weight int DEFAULT 7;']
-    const query = queryOf(pool)
+    const query = queryOf(database.pool)
     await Promise.all([migrate(query, '"petstore"', steps), migrate(query, '"petstore"', steps)])
-    expect((await pool.query('SELECT weight FROM petstore.pets')).rows).toEqual([{ weight: 7 }])
+    expect((await database.pool.query('SELECT weight FROM petstore.pets')).rows).toEqual([{ weight: 7 }])
     expect((await backEnd.storage.list({ limit: 9 }))[0]).toEqual(created)
     await expect(backEnd.migrate()).rejects.toMatchObject({
       code: 'invalid_option',
@@ -64,7 +53,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('migrate keeps the search_path of a transaction that the application has begun', async () => {
-    const client = await pool.connect()
+    const client = await database.pool.connect()
     await client.query('BEGIN; SET LOCAL search_path = elsewhere')
     await postgres(client).migrate()
     expect((await client.query('SHOW search_path')).rows).toEqual([{ search_path: 'elsewhere' }])
@@ -82,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     'a$spend$b',
     '$spend$$spend_$',
   ])('the schema name %s works', async (schema) => {
-    const [ours, other] = [postgres(pool, { schema }), postgres(pool)]
+    const [ours, other] = [postgres(database.pool, { schema }), postgres(database.pool)]
     await ours.migrate()
     await ours.migrate()
     await other.migrate()
@@ -101,14 +90,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         code: 'invalid_option',
         message: expect.stringMatching(/^option schema: /),
       })
-      expect(() => postgres(pool, { schema: schema as string })).toThrow(error)
+      expect(() => postgres(database.pool, { schema: schema as string })).toThrow(error)
     },
   )
 
   test('a role that cannot create schemas can migrate an existing schema', async () => {
-    await pool.query('CREATE ROLE modest LOGIN')
-    await pool.query('CREATE SCHEMA petstore AUTHORIZATION modest')
-    const modest = openPool(server.url.replace('petstore@', 'modest@'))
+    await database.pool.query('CREATE ROLE modest LOGIN')
+    await database.pool.query('CREATE SCHEMA petstore AUTHORIZATION modest')
+    const modest = openPool(database.url.replace('petstore@', 'modest@'))
     const backEnd = postgres(modest)
     await backEnd.migrate()
     await backEnd.migrate()
@@ -118,7 +107,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test.each(['repeatable read', 'serializable'])('counts exactly under isolation level %s', async (isolation) => {
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
-    const strict = openPool(server.url, { max: 8, options })
+    const strict = openPool(database.url, { max: 8, options })
     const backEnd = postgres(strict)
     await Promise.all([backEnd.migrate(), backEnd.migrate(), backEnd.migrate()])
     const counts = await Promise.all(
@@ -132,24 +121,26 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('removes old counters and keeps current counters', async () => {
     const clock = manualClock()
-    const { migrate, quota } = postgres(pool, { clock })
+    const { migrate, quota } = postgres(database.pool, { clock })
     await migrate()
     const spend = (subject: string) => quota.spend({ ...request, subject })
     for (let i = 0; i < 50; i++) await spend(`address:${i}`)
     clock.advance(4 * 86_400_000)
     for (let i = 0; i < 500; i++) await spend(`key:${i % 3}`)
-    const subjects = async () => (await pool.query('SELECT subject FROM petstore.quota ORDER BY subject')).rows
+    const subjects = async () => (await database.pool.query('SELECT subject FROM petstore.quota ORDER BY subject')).rows
     await until(async () => (await subjects()).length === 3)
     expect(await subjects()).toEqual([{ subject: 'key:0' }, { subject: 'key:1' }, { subject: 'key:2' }])
   })
 
   test('a failed removal of old counters is reported once', async () => {
     const errors: unknown[] = []
-    const { migrate, quota } = postgres(pool, { onError: (error) => errors.push(error) })
+    const { migrate, quota } = postgres(database.pool, { onError: (error) => errors.push(error) })
     await migrate()
-    await pool.query(`CREATE FUNCTION petstore.refuse() RETURNS trigger LANGUAGE plpgsql
+    await database.pool.query(`CREATE FUNCTION petstore.refuse() RETURNS trigger LANGUAGE plpgsql
       AS $$ BEGIN RAISE 'no counter may be removed'; END $$`)
-    await pool.query('CREATE TRIGGER refuse BEFORE DELETE ON petstore.quota EXECUTE FUNCTION petstore.refuse()')
+    await database.pool.query(
+      'CREATE TRIGGER refuse BEFORE DELETE ON petstore.quota EXECUTE FUNCTION petstore.refuse()',
+    )
     for (let i = 0; i < 1_001; i++) await quota.spend({ ...request, subject: `key:${i % 3}` })
     await until(async () => errors.length > 0)
     expect(errors).toEqual([expect.objectContaining({ message: 'no counter may be removed' })])
@@ -157,8 +148,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test.each(['LATIN1', 'SQL_ASCII'])('migrate refuses a database with the encoding %s', async (encoding) => {
     const name = encoding.toLowerCase()
-    await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
-    const other = openPool(server.url.replace(/postgres$/, name))
+    await database.pool.query(
+      `CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    )
+    const other = openPool(database.url.replace(/postgres$/, name))
     const migrated = postgres(other).migrate()
     await expect(migrated).rejects.toMatchObject({
       code: 'invalid_option',
@@ -169,10 +162,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('migrate calls onError if PostgreSQL commits without waiting for the disk', async () => {
-    const careless = openPool(server.url, { options: '-c synchronous_commit=off' })
+    const careless = openPool(database.url, { options: '-c synchronous_commit=off' })
     const errors: unknown[] = []
     const options = { onError: (error: unknown) => errors.push(error) }
-    await postgres(pool, options).migrate()
+    await postgres(database.pool, options).migrate()
     expect(errors).toEqual([])
     await postgres(careless, options).migrate()
     await careless.end()
@@ -180,10 +173,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('counts and new keys have the time of the clock of PostgreSQL', async () => {
-    const { migrate, quota, keyStore } = postgres(pool)
+    const { migrate, quota, keyStore } = postgres(database.pool)
     await migrate()
     const time = async () =>
-      Number((await pool.query('SELECT date_part($1, clock_timestamp())', ['epoch'])).rows[0].date_part)
+      Number((await database.pool.query('SELECT date_part($1, clock_timestamp())', ['epoch'])).rows[0].date_part)
     const before = Math.floor((await time()) * 1000)
     const { now } = await quota.spend(request)
     const { createdAt = 0 } = (await keyStore.issue({ plan: 'free' })).key
@@ -192,11 +185,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('stores no token in the database', async () => {
-    const { migrate, keyStore } = postgres(pool)
+    const { migrate, keyStore } = postgres(database.pool)
     await migrate()
     const { token } = await keyStore.issue({ plan: 'pro', label: 'a label' })
     await keyStore.find(token)
-    const { rows } = await pool.query('SELECT k::text FROM petstore.keys AS k')
+    const { rows } = await database.pool.query('SELECT k::text FROM petstore.keys AS k')
     expect(JSON.stringify(rows)).toContain('a label')
     expect(JSON.stringify(rows)).not.toContain(token.slice(4, 20))
   })
@@ -206,7 +199,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const spy: PostgresClient = {
       query: (...args) => {
         sent.push(args)
-        return pool.query(...args)
+        return database.pool.query(...args)
       },
     }
     const { migrate, storage, keyStore, quota } = postgres(spy)
