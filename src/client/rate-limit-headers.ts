@@ -9,7 +9,7 @@ const MAX_RESET = 60_000
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */
-export function readRateLimit(headers: Headers): RateLimit | undefined {
+export function readRateLimit(headers: Pick<Headers, 'get'>): RateLimit | undefined {
   const values = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`) ?? '')
   if (!values.every((value) => /^\d{1,15}$/.test(value))) return undefined
   const [limit = 0, remaining = 0, reset = 0] = values.map(Number)

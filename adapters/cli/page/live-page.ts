@@ -1,5 +1,5 @@
 import { petStatuses } from '../../../src/model.ts'
-import { html } from '../../../src/openapi/reference/html.ts'
+import { type Html, html } from '../../../src/openapi/reference/html.ts'
 import { segments, topBar } from '../../../src/openapi/reference/parts.ts'
 import { INT64_TEXT } from '../../../src/schemas/int64.ts'
 
@@ -15,6 +15,18 @@ export const LINKS = [
   ['/reference', 'Reference'],
   ['/openapi.json', 'OpenAPI'],
 ] as const
+
+const KEY_INPUT = html`<input id="key" type="password" autocomplete="off" autocapitalize="none" spellcheck="false"
+  placeholder="pet_…" aria-describedby="key-note" />`
+const CATEGORY_INPUT = html`<input id="category" required inputmode="numeric" autocomplete="off"
+  pattern="${INT64_TEXT.source}" title="A whole number, such as 1" value="1" />`
+const TARGET_INPUT = html`<input id="compose-target" required autocomplete="off" spellcheck="false" pattern="/.*"
+  title="A path that begins with a slash" />`
+
+/** Returns a control with its label above. */
+function field(label: string, control: Html, width = ''): Html {
+  return html`<label class="field stack ${width}"><span class="small">${label}</span>${control}</label>`
+}
 
 export function livePage(): string {
   return html`<!doctype html>
@@ -42,15 +54,8 @@ export function livePage(): string {
         </div>
         <form id="key-form" class="key row start" aria-labelledby="key-title">
           <h2 id="key-title" class="visually-hidden">Your key</h2>
-          <div class="field stack" id="key-plan-field" hidden>
-            <label class="small" for="key-plan">Demo key</label>
-            <select id="key-plan"></select>
-          </div>
-          <div class="field stack grow">
-            <label class="small" for="key">API key</label>
-            <input id="key" type="password" autocomplete="off" autocapitalize="none" spellcheck="false"
-              placeholder="pet_…" aria-describedby="key-note" />
-          </div>
+          <div id="key-plan-field" hidden>${field('Demo key', html`<select id="key-plan"></select>`)}</div>
+          ${field('API key', KEY_INPUT, 'grow')}
           <button type="button" id="key-show" aria-pressed="false">Show</button>
           <button type="submit">Use key</button>
           <p class="note small" id="key-note" role="status">The key stays in this tab.</p>
@@ -82,8 +87,8 @@ export function livePage(): string {
 
       <div class="columns needs-script">
           <div class="stack wide">
-          <section class="card" aria-labelledby="limits-title">
-            <div class="card-head row">
+          <section class="card stack" aria-labelledby="limits-title">
+            <div class="row">
               <h2 id="limits-title">Rate limit</h2>
               <span id="plan" class="badge" hidden></span>
             </div>
@@ -106,7 +111,7 @@ export function livePage(): string {
               A key is banned for 5 minutes after as many refused requests in one minute as its limit per minute.
             </p>
             <p class="small" id="limits-sent"></p>
-            <div class="buttons row start">
+            <div class="row start buttons">
               <button type="button" id="burst">Send requests until the limit</button>
               <button type="button" id="keep-sending" class="danger" hidden>Keep sending until the ban</button>
               <button type="button" id="stop" hidden>Stop</button>
@@ -114,8 +119,8 @@ export function livePage(): string {
             <p id="burst-note" class="note small" role="status"></p>
           </section>
 
-          <section class="card" aria-labelledby="animals-title">
-            <div class="card-head row">
+          <section class="card stack" aria-labelledby="animals-title">
+            <div class="row">
               <h2 id="animals-title">Animals</h2>
               <button type="button" id="refresh">Refresh</button>
             </div>
@@ -147,32 +152,20 @@ export function livePage(): string {
             <p id="animals-status" class="visually-hidden" role="status"></p>
           </section>
 
-          <section class="card" aria-labelledby="add-title">
-            <div class="card-head row"><h2 id="add-title">Add an animal</h2></div>
+          <section class="card stack" aria-labelledby="add-title">
+            <div class="row"><h2 id="add-title">Add an animal</h2></div>
             <form id="add-form" class="add row start">
-              <div class="field stack grow">
-                <label class="small" for="name">Name</label>
-                <input id="name" required autocomplete="off" placeholder="Tiger" />
-              </div>
-              <div class="field stack">
-                <label class="small" for="category">Category id</label>
-                <input id="category" required inputmode="numeric" autocomplete="off"
-                  pattern="${INT64_TEXT.source}" title="A whole number, such as 1" value="1" />
-              </div>
-              <div class="field stack">
-                <label class="small" for="status">Status</label>
-                <select id="status">
-                  ${STATUSES.map(([status, text]) => html`<option value="${status}">${text}</option>`)}
-                </select>
-              </div>
+              ${field('Name', html`<input id="name" required autocomplete="off" placeholder="Tiger" />`, 'grow')}
+              ${field('Category id', CATEGORY_INPUT)}
+              ${field('Status', html`<select id="status">${STATUSES.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select>`)}
               <button type="submit" id="add">Add animal</button>
             </form>
             <p id="add-note" class="note small" role="status"></p>
           </section>
           </div>
 
-          <section class="card" aria-labelledby="log-title">
-            <div class="card-head row">
+          <section class="card stack" aria-labelledby="log-title">
+            <div class="row">
               <h2 id="log-title">Requests</h2>
               <div class="row">
                 <button type="button" id="compose-open" aria-controls="compose" aria-expanded="false">Write a request</button>
@@ -181,24 +174,11 @@ export function livePage(): string {
             </div>
             <form id="compose" class="compose stack" aria-label="Write a request" hidden>
               <div class="row start">
-                <div class="field stack">
-                  <label class="small" for="compose-method">Method</label>
-                  <select id="compose-method">${METHODS.map((method) => html`<option>${method}</option>`)}</select>
-                </div>
-                <div class="field stack grow">
-                  <label class="small" for="compose-target">Path and query</label>
-                  <input id="compose-target" required autocomplete="off" spellcheck="false" pattern="/.*"
-                    title="A path that begins with a slash" />
-                </div>
+                ${field('Method', html`<select id="compose-method">${METHODS.map((method) => html`<option>${method}</option>`)}</select>`)}
+                ${field('Path and query', TARGET_INPUT, 'grow')}
               </div>
-              <div class="field stack">
-                <label class="small" for="compose-headers">Headers, one on each line; the API key above is added</label>
-                <textarea id="compose-headers" rows="2" spellcheck="false"></textarea>
-              </div>
-              <div class="field stack">
-                <label class="small" for="compose-body">Body, sent exactly as written</label>
-                <textarea id="compose-body" rows="3" spellcheck="false"></textarea>
-              </div>
+              ${field('Headers, one on each line; the API key above is added', html`<textarea id="compose-headers" rows="2" spellcheck="false"></textarea>`)}
+              ${field('Body, sent exactly as written', html`<textarea id="compose-body" rows="3" spellcheck="false"></textarea>`)}
               <div class="row start">
                 <button type="submit" class="primary">Send</button>
                 <p id="compose-note" class="small" role="status"></p>

@@ -14,7 +14,7 @@ export function topBar(
         <a class="brand" href="${home.href}"><img src="${ICON}" alt="" width="26" height="26" />${home.title}</a>
         <nav aria-label="Pages">
           ${links.map(([href, text]) => html`<a href="${href}"${attribute(href)}>${text}</a>`)}
-          <button type="button" class="theme" aria-pressed="false" hidden>Dark</button>
+          <button type="button" class="theme small" aria-pressed="false" hidden>Dark</button>
         </nav>
       </div>
     </header>`
@@ -39,7 +39,7 @@ export function table(label: string, head: readonly string[], rows: readonly (re
 }
 
 /** A documented name: a parameter, a header or a member of a body. */
-export interface Entry {
+interface Entry {
   readonly name: string
   /** The type and the bounds, in words. */
   readonly value: string

@@ -11,7 +11,7 @@ import {
 } from './document-reader.ts'
 import { type Html, html, nothing, raw } from './html.ts'
 import { inline, markdown } from './markdown.ts'
-import { type Entry, entries, segments, table, topBar } from './parts.ts'
+import { entries, segments, table, topBar } from './parts.ts'
 import { KEY_VARIABLE, LANGUAGES, type SampledRequest, sampleOf } from './samples.ts'
 
 /** The links that `petstore serve` adds to the reference. */
@@ -191,42 +191,31 @@ function operationSection(
 }
 
 function parameterList(reader: DocumentReader, parameters: readonly Json[]): Html {
-  return entries(
-    'Parameters',
-    parameters.map(
-      (parameter): Entry => ({
-        name: textOf(parameter.name),
-        value: `${textOf(parameter.in)}${parameter.required === true ? ', required' : ''}; ${reader.typeOf(parameter.schema)}`,
-        meaning: inline(textOf(parameter.description)),
-      }),
-    ),
-  )
+  const list = parameters.map(({ name, in: part, required, schema, description }) => ({
+    name: textOf(name),
+    value: `${textOf(part)}${required === true ? ', required' : ''}; ${reader.typeOf(schema)}`,
+    meaning: inline(textOf(description)),
+  }))
+  return entries('Parameters', list)
 }
 
 function headerList(reader: DocumentReader, label: string, headers: DocumentedResponse['headers']): Html {
-  return entries(
-    label,
-    headers.map(
-      ([name, { description, schema, required }]): Entry => ({
-        name,
-        value: `${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
-        meaning: inline(textOf(description)),
-      }),
-    ),
-  )
+  const list = headers.map(([name, { description, schema, required }]) => ({
+    name,
+    value: `${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
+    meaning: inline(textOf(description)),
+  }))
+  return entries(label, list)
 }
 
 /** Returns the description of an object schema and its members. */
-function schemaOf(reader: DocumentReader, name: string, schema: Json): Html {
-  const required = listOf(schema.required)
-  const members = Object.entries(Object(schema.properties)).map(
-    ([member, value]): Entry => ({
-      name: member,
-      value: `${reader.typeOf(value)}${required.includes(member) ? '; required' : ''}`,
-      meaning: inline(textOf(reader.resolve(value).description)),
-    }),
-  )
-  return html`<p>${inline(textOf(schema.description))}</p>${entries(`Members of ${name}`, members)}`
+function schemaOf(reader: DocumentReader, name: string, { description, properties, required }: Json): Html {
+  const list = Object.entries(Object(properties)).map(([member, value]) => ({
+    name: member,
+    value: `${reader.typeOf(value)}${listOf(required).includes(member) ? '; required' : ''}`,
+    meaning: inline(textOf(reader.resolve(value).description)),
+  }))
+  return html`<p>${inline(textOf(description))}</p>${entries(`Members of ${name}`, list)}`
 }
 
 /** Names the schema of a body, with a link to its section. */

@@ -10,9 +10,8 @@ import { type KnownState, keepPage, keptPage } from './kept-page.ts'
 /** The largest number of new animals that are highlighted. */
 const MAX_ADDED = 5
 
-/** How long to wait after a load without a response, in milliseconds. The time doubles with each failure. */
-const FIRST_WAIT = 1_000
-const LONGEST_WAIT = 30_000
+/** How long to wait after a load without a response, in milliseconds. A load may be counted, so it must not use up the limit. */
+const RETRY_AFTER = 5_000
 
 export class AnimalsView {
   readonly #api: Api
@@ -23,9 +22,8 @@ export class AnimalsView {
   #added: readonly Animal[] = []
   /** Counts the calls of `load`, because a late response to an earlier call must be ignored. */
   #load = 0
-  /** How many loads in a row have got no response, and when to try again, by the clock of `performance`. */
-  #failures = 0
-  #retryAt = 0
+  /** When to load again after a load without a response, by the clock of `performance`. */
+  #retryAt = Number.POSITIVE_INFINITY
   /** The newest state of the server. Set it before the first load. */
   state: KnownState = { hasSecret: false, resets: 0, requests: [] }
 
@@ -33,8 +31,8 @@ export class AnimalsView {
     this.#api = api
     this.#address = readAddress(location.search, history.state)
     this.#showControls()
-    byId('filter').addEventListener('change', () => this.#restart())
-    byId('page-size').addEventListener('change', () => this.#restart())
+    byId('filter').addEventListener('change', () => this.#goToPage())
+    byId('page-size').addEventListener('change', () => this.#goToPage())
     byId('refresh').addEventListener('click', () => void this.load())
     onClick(byId('next'), () => this.#goToPage([...this.#address.cursors, this.#next]))
     onClick(byId('previous'), () => this.#goToPage(this.#address.cursors.slice(0, -1)))
@@ -45,12 +43,8 @@ export class AnimalsView {
     })
   }
 
-  /** Shows the first page, with the filter and the page size that the visitor has chosen. */
-  #restart(): void {
-    this.#goToPage([undefined])
-  }
-
-  #goToPage(cursors: readonly (string | undefined)[]): void {
+  /** Shows a page, at first the first one, with the filter and the page size that the visitor has chosen. */
+  #goToPage(cursors: readonly (string | undefined)[] = [undefined]): void {
     const status = document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
     const limit = byId<HTMLSelectElement>('page-size').value
     const isTrailKnown = this.#address.isTrailKnown || cursors.length === 1
@@ -78,9 +72,9 @@ export class AnimalsView {
     else this.#showPage(kept)
   }
 
-  /** Loads the animals again if the last load got no response. Waits longer after each failure, because a load may be counted. */
+  /** Loads the animals again if the last load got no response. */
   retry(): void {
-    if (this.#failures > 0 && performance.now() >= this.#retryAt) void this.load()
+    if (performance.now() >= this.#retryAt) void this.load()
   }
 
   #path(): string {
@@ -102,14 +96,12 @@ export class AnimalsView {
     try {
       const exchange = await this.#api.send('GET', path)
       if (load !== this.#load) return
-      this.#failures = 0
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
       keepPage(this.#api.key, path, this.state, exchange)
       this.#showPage(exchange)
     } catch {
       if (load !== this.#load) return
-      this.#failures++
-      this.#retryAt = performance.now() + Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures)
+      this.#retryAt = performance.now() + RETRY_AFTER
       this.#showProblem('The server does not respond. The animals appear when it responds again.')
     } finally {
       if (load === this.#load) byId('animals').setAttribute('aria-busy', 'false')

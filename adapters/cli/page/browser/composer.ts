@@ -97,13 +97,7 @@ export class Composer {
       await this.#send(request)
       setNote(note, '', 'Sent. Its response is the first entry below.')
     } catch (error) {
-      setNote(
-        note,
-        'bad',
-        error instanceof TypeError
-          ? `The request was not sent, or no response arrived: ${error.message}`
-          : 'No response arrived.',
-      )
+      setNote(note, 'bad', `The request was not sent, or no response arrived: ${(error as Error).message}`)
     }
   }
 }

@@ -1,12 +1,11 @@
+import { readRateLimit } from '../../../../src/client/rate-limit-headers.ts'
+import type { RateLimit } from '../../../../src/model.ts'
 import type { LoggedRequest } from '../request-log.ts'
 
-/** The remaining requests before and after a request, in the window that the response headers describe. */
-export interface Cost {
-  readonly limit: number
+/** The rate limit after a request, in the window that the response headers describe. */
+export interface Cost extends RateLimit {
+  /** The remaining requests before this request. */
   readonly before: number
-  readonly after: number
-  /** When the window ends, in milliseconds since the Unix epoch. */
-  readonly resetsAt: number
 }
 
 export function headerOf(
@@ -19,19 +18,17 @@ export function headerOf(
 
 /** Returns `undefined` if the response has no rate-limit headers. */
 export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'>): Cost | undefined {
-  const numberIn = (name: string) => Number(headerOf(request, name) ?? Number.NaN)
-  const limit = numberIn('X-RateLimit-Limit')
-  const after = numberIn('X-RateLimit-Remaining')
-  const reset = numberIn('X-RateLimit-Reset')
-  if (!Number.isFinite(limit + after + reset)) return undefined
+  const rateLimit = readRateLimit({ get: (name) => headerOf(request, name) ?? null })
+  if (rateLimit === undefined) return undefined
+  const { limit, remaining } = rateLimit
   // A 429 is not counted. If the whole limit remains after the request, the request was not counted either.
-  const isFree = request.status === 429 || after === limit
-  return { limit, before: isFree ? after : after + 1, after, resetsAt: reset * 1_000 }
+  const isFree = request.status === 429 || remaining === limit
+  return { ...rateLimit, before: isFree ? remaining : remaining + 1 }
 }
 
 /** Returns a text such as `60 → 59 of 60`. */
-export function costText({ limit, before, after }: Cost): string {
-  const counts = [before, after].map((count) => count.toLocaleString('en'))
-  const change = before === after ? `${counts[1]} left` : counts.join(' → ')
+export function costText({ limit, before, remaining }: Cost): string {
+  const counts = [before, remaining].map((count) => count.toLocaleString('en'))
+  const change = before === remaining ? `${counts[1]} left` : counts.join(' → ')
   return `${change} of ${limit.toLocaleString('en')}`
 }

@@ -9,7 +9,7 @@ interface KeptPage {
   /** The newest request that the page knew when it loaded the animals. */
   readonly requestId: number
   readonly resets: number
-  readonly response: Pick<Exchange, 'status' | 'responseHeaders' | 'responseBody'>
+  readonly response: Pick<Exchange, 'responseHeaders' | 'responseBody'>
 }
 
 const NAME = 'petstore.page'
@@ -18,15 +18,9 @@ const NAME = 'petstore.page'
 export type KnownState = Pick<Settings, 'hasSecret' | 'resets' | 'requests'>
 
 export function keepPage(key: string, path: string, state: KnownState, response: KeptPage['response']): void {
-  const { status, responseHeaders, responseBody } = response
+  const { responseHeaders, responseBody } = response
   const requestId = state.requests.at(-1)?.id ?? 0
-  const kept: KeptPage = {
-    key,
-    path,
-    requestId,
-    resets: state.resets,
-    response: { status, responseHeaders, responseBody },
-  }
+  const kept: KeptPage = { key, path, requestId, resets: state.resets, response: { responseHeaders, responseBody } }
   sessionStorage.setItem(NAME, JSON.stringify(kept))
 }
 

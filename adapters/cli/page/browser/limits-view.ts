@@ -9,8 +9,6 @@ import { type Refusal, showRefusal } from './refusal-view.ts'
 
 /** The usage is loaded at this interval, in milliseconds, because other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
-/** How long a burst of requests may take, in milliseconds. After a minute, the count would begin again at zero. */
-const BURST_TIME = 60_000
 const MINUTE = 60_000
 
 /** What the responses to this page have said about the limits of the key. */
@@ -104,7 +102,8 @@ export class LimitsView {
   async #burst(code: 'rate_limit_exceeded' | 'api_key_banned'): Promise<void> {
     if (this.#isSending || this.#api.key === '') return
     const note = byId('burst-note')
-    const endsAt = Date.now() + BURST_TIME
+    // After a minute, the count would begin again at zero.
+    const endsAt = Date.now() + MINUTE
     let sent = 0
     let refused = 0
     const counts = () => `${plural(sent, 'request')} sent, ${refused} refused.`
@@ -180,7 +179,5 @@ export class LimitsView {
 function usageIn(exchange: Exchange): KnownUsage {
   const cost = costOf(exchange)
   if (cost === undefined) return {}
-  const { limit, after, resetsAt } = cost
-  const window = { limit, remaining: after, resetsAt }
-  return resetsAt - Date.now() <= MINUTE ? { minute: window } : { day: window }
+  return cost.resetsAt - Date.now() <= MINUTE ? { minute: cost } : { day: cost }
 }

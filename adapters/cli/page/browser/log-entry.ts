@@ -55,7 +55,7 @@ function factsAbout(request: LoggedRequest): readonly (readonly [string, string]
   const { key, hasToken, durationMs } = request
   const cost = costOf(request)
   const label = key && [key.label ?? `plan ${key.plan}`, key.id].filter(Boolean).join(', ')
-  const change = cost && cost.before === cost.after ? 'nothing' : '1 request'
+  const change = cost && cost.before === cost.remaining ? 'nothing' : '1 request'
   return [
     ['Key', label ?? (hasToken ? 'not valid' : 'none')],
     ...(cost ? [['Cost', `${change}, ${costText(cost)}, resets at ${timeOfDay(cost.resetsAt)}`] as const] : []),

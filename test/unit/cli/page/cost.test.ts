@@ -32,7 +32,7 @@ test('costOf returns a `before` that equals the `after` of the previous request'
         const { status, headers } = await fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
         const cost = costOf({ status, responseHeaders: [...headers].flat() })
         expect(cost?.before).toBe(left ?? cost?.limit)
-        left = cost?.after
+        left = cost?.remaining
       }
     }),
     { numRuns: 20 },
