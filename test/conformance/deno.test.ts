@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { HANG } from '../support/deadline.ts'
 import { runtimeBinary } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
 import { hostProgram } from './start-host.ts'
@@ -25,7 +26,7 @@ test.skipIf(missing('Deno', binary !== undefined))(
   'Deno: an upload that arrives during shutdown() gets 400',
   async () => {
     const args = ['run', '--allow-all', hostProgram('deno-shutdown.mjs')]
-    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: HANG })
     expect(stdout).toBe('400 incomplete_body\n')
   },
 )

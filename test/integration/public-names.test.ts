@@ -131,10 +131,6 @@ test('the declared types are also found by CommonJS projects', () => {
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
-test('at least six examples state the output that they must print', () => {
-  expect(printing.length).toBeGreaterThan(5)
-})
-
 test.each(printing)('the example of $name prints the stated output', async ({ code }) => {
   // The folder is inside the package, so that the example can import the package by its name.
   const folder = await mkdtemp(join(root, '.cache-example-'))

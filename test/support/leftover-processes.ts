@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** An environment variable that every process of a test run inherits. */
 export const RUN_MARK = 'TEST_RUN_ID'
 
-/** How many times to look for processes that have not ended, and the pause between looks, in milliseconds: 15 seconds in all. */
-const LOOKS = 75
+/** How many times to look for processes that have not ended, and the pause between looks, in milliseconds: five minutes in all. */
+const LOOKS = 1_500
 const PAUSE = 200
 
 /**

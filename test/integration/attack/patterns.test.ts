@@ -53,23 +53,6 @@ const patterns = ['src', 'adapters'].flatMap(filesIn).flatMap((file) => {
   return patternsOf(file, readFileSync(join(root, file), 'utf8'))
 })
 
-test('the checker finds nested and adjacent repetitions, and patterns that start anywhere', async () => {
-  const sources = ['(a+)+$', String.raw`\\+u00|\\+x`, String.raw`\s*;\s*(\w*)\s*=\s*x`, '/+$']
-  const [first] = patternsOf('a.ts', `const a = new RegExp('(a|a)*b', 'i')`)
-  const problems = await Promise.all(sources.map((source) => problemOf({ file: 'a.ts', source, flags: '' })))
-  expect(problems).not.toContain(undefined)
-  expect(await problemOf(first as Pattern)).toMatch(/^vulnerable/)
-  expect(() => patternsOf('a.ts', "new RegExp('a' + b)")).toThrow('expected a literal pattern')
+test.each(patterns)('takes linear time: $file /$source/$flags', async (pattern) => {
+  expect(await problemOf(pattern)).toBeUndefined()
 })
-
-test('the walk finds the patterns of all files', () => {
-  expect(patterns.length).toBeGreaterThan(100)
-})
-
-test.each(patterns)(
-  'takes linear time: $file /$source/$flags',
-  async (pattern) => {
-    expect(await problemOf(pattern)).toBeUndefined()
-  },
-  120_000,
-)

@@ -90,12 +90,6 @@ describe('petstore check', () => {
     expect(stdout).not.toContain(token)
   })
 
-  test('petstore check --contract-only omits the decision rows', async () => {
-    const { url, token } = await startStore()
-    const { code, stdout } = await runCheck([url, '--key', token, '--contract-only'])
-    expect([code, /silent|Decisions/.test(stdout)]).toEqual([0, false])
-  })
-
   test.each([
     ['no key', ['http://127.0.0.1:1/v1'], /required option '--key <token>' not specified/],
     ['no URL', ['--key', 'x'], /missing required argument 'url'/],

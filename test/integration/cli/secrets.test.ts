@@ -56,7 +56,6 @@ describe('the errors of the command', () => {
         if (flag !== '--control-port') await expectNoSecret(command, { [variableOf(flag, command)]: value })
       }
     },
-    60_000,
   )
 
   test.each([

@@ -5,10 +5,7 @@ import type { D1PreparedStatement } from '@cloudflare/workers-types'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { bucketOf } from '../../../adapters/back-ends/shared/counters.ts'
-import { engineOf } from '../../../adapters/back-ends/sqlite/d1/connection.ts'
 import { type D1Database, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
-import { migrateD1 } from '../../../adapters/back-ends/sqlite/migrate.ts'
-import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { bundleWorker } from '../../conformance/bundle-worker.ts'
@@ -156,16 +153,6 @@ describe('a D1 database', () => {
     await database.prepare('UPDATE petstore_schema SET version = 99').all()
     await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
-  })
-
-  test('a d1 back end adds animals before and after two concurrent migrations', async () => {
-    const first = await miniflare.getD1Database('FIRST')
-    await migrateD1(engineOf(first), STEPS.slice(0, 1))
-    const { storage } = d1(first)
-    const pet = await storage.create({ name: 'Rex', categoryId: 1n })
-    await Promise.all([d1(first).migrate(), d1(first).migrate()])
-    const next = await storage.create({ name: 'Rex', categoryId: 1n })
-    expect(await storage.list({ limit: 9 })).toEqual([pet, next])
   })
 
   test('a D1 database without tables causes 500', async () => {

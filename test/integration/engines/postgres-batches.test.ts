@@ -72,16 +72,6 @@ describe.skipIf(noPostgres)('batches on PostgreSQL', () => {
     expect(counts.statements).toBeLessThanOrEqual(most)
   })
 
-  test('if all animals are rejected, few statements are sent', async () => {
-    await database.pool.query('ALTER TABLE petstore.pets ADD CONSTRAINT none CHECK (false)')
-    const { client, counts } = counting('INSERT INTO')
-    const { storage } = postgres(client)
-    const results = await Promise.allSettled(times(500, (i) => storage.create(pet(`${i}`))))
-    await database.pool.query('ALTER TABLE petstore.pets DROP CONSTRAINT none')
-    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']))
-    expect(counts.statements).toBeLessThanOrEqual(25)
-  })
-
   test('the end of the ids is 503 after one statement', async () => {
     await database.pool.query(`SELECT setval('petstore.pet_ids', ${2n ** 63n - 3n})`)
     const { client, counts } = counting('INSERT INTO')

@@ -100,5 +100,4 @@ test('the build of every app in examples/apps checks the types', () => {
 test.skipIf(skipped).each(Object.entries(runtimes))(
   'the examples compile in strict mode with the types of %s',
   (types, names) => expect(typeErrors(names, types)).toBe(''),
-  60_000,
 )

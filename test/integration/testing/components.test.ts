@@ -29,12 +29,9 @@ async function projectWith(packages: string, file: string): Promise<string> {
 /** Runs a program to its end and returns its output. If it fails, the error contains the output. */
 async function run(node: string, cwd: string, ...args: readonly string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: undefined, NO_COLOR: '1', FORCE_COLOR: undefined }
-  const { stdout, stderr } = await promisify(execFile)(node, args, { cwd, env, timeout: 230_000 })
+  const { stdout, stderr } = await promisify(execFile)(node, args, { cwd, env })
   return stdout + stderr
 }
-
-// Each test may install its packages first.
-const options = { timeout: 240_000 }
 
 describe.each([
   { jest: '29.7.0', fixed: '0.0.9' },
@@ -47,7 +44,7 @@ describe.each([
   test.each([
     ['jsdom', program('plain-jsdom.test.cjs'), 3],
     ['jest-fixed-jsdom', recipe('component.test.cjs'), 2],
-  ])('a test passes in the environment %s', { ...options, skip }, async (environment, file, count) => {
+  ])('a test passes in the environment %s', { skip }, async (environment, file, count) => {
     const folder = await projectWith(installed, file)
     const args = [`--env=${environment}`, '--rootDir', folder, '--testMatch', '**/*.test.cjs', '--no-cache']
     expect(await run(process.execPath, folder, 'node_modules/jest/bin/jest.js', ...args)).toContain(
@@ -66,7 +63,7 @@ describe('vitest 3 on Node 24, where fetch rejects the signals of jsdom', async 
     ['happy-dom', recipe('component.test.mjs'), 2],
     ['jsdom', program('client-in-jsdom.test.mjs'), 5],
     ['happy-dom', program('client-in-jsdom.test.mjs'), 5],
-  ])('a test passes in %s', { ...options, skip }, async (environment, file, count) => {
+  ])('a test passes in %s', { skip }, async (environment, file, count) => {
     const folder = await projectWith(installed, file)
     const args = ['run', '--environment', environment]
     expect(await run(node, folder, 'node_modules/vitest/vitest.mjs', ...args)).toMatch(

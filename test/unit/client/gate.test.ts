@@ -202,9 +202,11 @@ describe('many calls at once', () => {
   }
 
   test('the CPU time grows as the number of calls, not as its square', async () => {
-    const few = await cpuTimeOf(2_000)
+    // The least of three measurements: garbage collection and other processes only add to a time.
+    const least = async (count: number) =>
+      Math.min(await cpuTimeOf(count), await cpuTimeOf(count), await cpuTimeOf(count))
     // With a time that grows linearly, the ratio is at most 4; with quadratic time, it is about 16.
-    expect((await cpuTimeOf(8_000)) / few).toBeLessThan(8)
+    expect((await least(8_000)) / (await least(2_000))).toBeLessThan(8)
   })
 
   test('all calls with one signal add one listener to it', async () => {

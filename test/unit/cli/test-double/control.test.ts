@@ -236,7 +236,6 @@ describe('errors', () => {
       /^advanceSeconds: expected a number of seconds .*, got the number -3\./,
     ],
     ['POST', '/clock', { set: '2030-13-45T00:00:00Z' }, 400, /^set: expected a time such as/],
-    ['POST', '/clock', { set: '1969-12-31T23:59:59Z' }, 400, /^set: expected a time .*, from 1970 to 9999/],
     ['POST', '/clock', { set: '9999-12-31T23:59:59-01:00' }, 400, /^set: expected a time .*, from 1970 to 9999/],
     ['POST', '/clock', '{"set":', 400, /cannot be read as JSON/],
     ['POST', '/clock', '{"set":"2030-12-05T00:00:00Z","set":"2030-12-05T00:00:00Z"}', 400, /member name once/],
@@ -253,13 +252,6 @@ describe('errors', () => {
       { part: 'storage', action: 'break' },
       400,
       /^part: expected "connection", got the string "storage"\./,
-    ],
-    [
-      'POST',
-      '/faults',
-      { part: 'storage', action: 'refuse' },
-      400,
-      /^part: expected "quota", got the string "storage"\./,
     ],
     ['POST', '/faults', { part: 'storage' }, 400, /^action: expected "fail" or "delay" for .*, got nothing\./],
     ['POST', '/faults', { part: 'storage', action: 'delay' }, 400, /^milliseconds: expected a whole .*, got nothing\./],
@@ -299,25 +291,10 @@ describe('errors', () => {
       400,
       /^limits\.perMinute: expected a whole/,
     ],
-    [
-      'POST',
-      '/pets',
-      { count: 1_000_000 },
-      400,
-      /^count: expected a whole number from 1 to 10000, got the number 1000000/,
-    ],
     ['POST', '/pets', { pets: [{ name: 'Rex' }] }, 400, /categoryId: expected an integer/],
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, got the string "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
-    ['POST', '/openapi.json', {}, 405, /^The path \/openapi\.json supports only GET\.$/],
-    [
-      'GET',
-      '/requests?limit=1&limit=2',
-      undefined,
-      400,
-      /^limit: expected a whole number from 1 to 1000, got 2 values/,
-    ],
   ])('the control API responds to %s %s %j with %i', async (method, path, body, status, message) => {
     const { control } = await open()
     expect(await control(method, path, body)).toEqual({
