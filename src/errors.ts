@@ -1,4 +1,7 @@
-/** Every error code of the API, with its status and its default message. For each status, the most frequent code comes first. */
+/**
+ * Every error code of the API, with its status and its default message. For each status, the most
+ * frequent code comes first.
+ */
 export const errorTable = {
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
@@ -49,10 +52,11 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: a code of the API, or `invalid_option` for an invalid option or argument, `network_error` if
- * the client got no response, or `unexpected_response` if the client got a response that the API does not describe. `onError`
- * gets `untrusted_forwarded_for` once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later versions may add codes:
- * give a `switch` a `default`.
+ * The code of a {@link PetStoreError}: a code of the API, or `invalid_option` for an invalid option
+ * or argument, `network_error` if the client got no response, or `unexpected_response` if the
+ * client got a response that the API does not describe. `onError` gets `untrusted_forwarded_for`
+ * once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later versions may add codes: give
+ * a `switch` a `default`.
  */
 export type PetStoreErrorCode =
   | ErrorCode
@@ -88,15 +92,26 @@ export interface PetStoreErrorOptions {
  * ```
  */
 export class PetStoreError extends Error {
-  /** Marks these errors: `instanceof` does not recognize an error from another copy of this package. */
+  /**
+   * Marks these errors: `instanceof` does not recognize an error from another copy of this package.
+   */
   override readonly name = 'PetStoreError'
   /** The kind of error, for use in a `switch`. */
   readonly code: PetStoreErrorCode
-  /** The HTTP status; 0 for `network_error`, and `undefined` for `invalid_option` and `untrusted_forwarded_for`. */
+  /**
+   * The HTTP status; 0 for `network_error`, and `undefined` for `invalid_option` and
+   * `untrusted_forwarded_for`.
+   */
   readonly status: number | undefined
-  /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets this. */
+  /**
+   * How many seconds to wait before the request is sent again, from the `Retry-After` header. Only
+   * the client sets this.
+   */
   declare readonly retryAfter?: number
-  /** The idempotency key of a failed `createPet`. Send the animal again with this key to add it once. Only the client sets this. */
+  /**
+   * The idempotency key of a failed `createPet`. Send the animal again with this key to add it
+   * once. Only the client sets this.
+   */
   declare readonly idempotencyKey?: string
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
@@ -112,12 +127,18 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
 
-/** Returns whether a value is a `PetStoreError`, from this copy of the package or another one, such as its CommonJS build. */
+/**
+ * Returns whether a value is a `PetStoreError`, from this copy of the package or another one, such
+ * as its CommonJS build.
+ */
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
-/** Returns the code of a `PetStoreError`, or `undefined` for any other value. Reading the members of some objects throws. */
+/**
+ * Returns the code of a `PetStoreError`, or `undefined` for any other value. Reading the members of
+ * some objects throws.
+ */
 export function codeOf(error: unknown): PetStoreErrorCode | undefined {
   try {
     return isPetStoreError(error) ? error.code : undefined
@@ -126,7 +147,10 @@ export function codeOf(error: unknown): PetStoreErrorCode | undefined {
   }
 }
 
-/** Wraps a `PetStoreError` that a port must not throw: an `invalid_body` from a port would otherwise send 400 to the client. */
+/**
+ * Wraps a `PetStoreError` that a port must not throw: an `invalid_body` from a port would otherwise
+ * send 400 to the client.
+ */
 export class PortFault extends Error {}
 
 /** Returns whether a value is a `PortFault`. `instanceof` throws for some proxies. */
@@ -140,7 +164,9 @@ export function isPortFault(error: unknown): error is PortFault {
 
 /** Breaks the connection in place of a response. Only a test store throws this error. */
 export class BrokenConnection extends PetStoreError {
-  /** Marks these errors: `instanceof` does not recognize an error from another copy of this package. */
+  /**
+   * Marks these errors: `instanceof` does not recognize an error from another copy of this package.
+   */
   readonly breaksConnection = true
 }
 

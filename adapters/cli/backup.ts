@@ -5,8 +5,9 @@ import { connectTo, requireFile } from './engines/sqlite-file.ts'
 import { printable } from './terminal/output.ts'
 
 /**
- * Runs `petstore backup`, also while a server uses the file. `VACUUM INTO` copies one state of the file. The backup API of SQLite
- * would start again at each write of another process, and a server writes a count for each request.
+ * Runs `petstore backup`, also while a server uses the file. `VACUUM INTO` copies one state of the
+ * file. The backup API of SQLite would start again at each write of another process, and a server
+ * writes a count for each request.
  */
 export async function runBackup(copy: string, { data }: { readonly data?: string }): Promise<void> {
   if (data === undefined) throw new Error('give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump')

@@ -22,14 +22,22 @@ export interface RowResult extends Pick<HttpContractRow, 'title' | 'basis'> {
 }
 
 export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'clock'> {
-  /** Called before the check waits for a rate limit to end. `seconds` is the length of this wait. */
+  /**
+   * Called before the check waits for a rate limit to end. `seconds` is the length of this wait.
+   */
   readonly onWait?: (seconds: number) => void
-  /** Called when the server refuses connections, with the title of the row whose request was the last to reach it. */
+  /**
+   * Called when the server refuses connections, with the title of the row whose request was the
+   * last to reach it.
+   */
   readonly onStop?: (row: string) => void
   readonly onRow?: (row: RowResult) => void
 }
 
-/** After this many successive rows without a response, the check stops. Each further row would wait for the time limit. */
+/**
+ * After this many successive rows without a response, the check stops. Each further row would wait
+ * for the time limit.
+ */
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key whose limit the check uses up'
@@ -87,7 +95,10 @@ function resultOf(error: Error | undefined): RowResult['result'] {
   return error instanceof suite.LimitReached ? 'skip' : 'fail'
 }
 
-/** Sends one request. Throws if there is no server, no API at this URL, or no valid key, because then every row would fail. */
+/**
+ * Sends one request. Throws if there is no server, no API at this URL, or no valid key, because
+ * then every row would fail.
+ */
 async function requireServer(client: suite.ContractClient): Promise<void> {
   const { url, status, json } = await client.send('GET /pets?limit=1').catch((error: Error) => {
     if (error instanceof suite.LimitReached) return { url: '', status: 429, json: undefined }
@@ -115,7 +126,8 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
 }
 
 /**
- * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need `--limited-key` do not count without it.
+ * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need
+ * `--limited-key` do not count without it.
  */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)

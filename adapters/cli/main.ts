@@ -19,7 +19,8 @@ type Part = Option | Argument
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 survivePipes()
-// Other users of the machine must not read new files, such as a database with accounts and token hashes.
+// Other users of the machine must not read new files, such as a database with accounts and token
+// hashes.
 process.umask(process.umask(0o077) | 0o007)
 
 /** The secrets in the flags of the running command. No error message may contain them. */
@@ -28,7 +29,8 @@ const program = createProgram()
 try {
   await program.parseAsync()
 } catch (error) {
-  // The exit code 1 of `check` means that the server fails the check, so after any other error, `check` exits with 2.
+  // The exit code 1 of `check` means that the server fails the check, so after any other error,
+  // `check` exits with 2.
   fail(error, program.args[0] === 'check' ? 2 : 1, secrets)
 }
 
@@ -192,14 +194,16 @@ function option(flags: string, description: string, parse?: Parse): Option {
 }
 
 /**
- * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. The list of processes shows
- * flags to all users, but no variables, so a password belongs in a variable.
+ * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`.
+ * The list of processes shows flags to all users, but no variables, so a password belongs in a
+ * variable.
  */
 function flag(flags: string, description: string, parse?: Parse, prefix = ''): Option {
   const created = option(flags, description, parse)
   const variable = variableOf(prefix + created.name())
   const value = process.env[variable]
-  // For a flag without an argument, commander treats every value of the environment variable as true, even `false`.
+  // For a flag without an argument, commander treats every value of the environment variable as
+  // true, even `false`.
   const isOff = created.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
   return created.env(variable)
@@ -211,7 +215,10 @@ function variableOf(name: string): string {
   return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
 }
 
-/** If one of these flags is on the command line, ignores values of the others from environment variables. */
+/**
+ * If one of these flags is on the command line, ignores values of the others from environment
+ * variables.
+ */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return

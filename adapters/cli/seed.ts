@@ -10,7 +10,10 @@ export interface SeedFlags extends DatabaseFlags {
 
 const PAGE = 1_000
 
-/** Adds demo animals until the store has `count` animals, so that a repeated command continues after an interruption. */
+/**
+ * Adds demo animals until the store has `count` animals, so that a repeated command continues after
+ * an interruption.
+ */
 export async function runSeed({ count, ...database }: SeedFlags): Promise<void> {
   await withDatabase(database, async ({ storage, name }) => {
     const found = await countPets(storage, count)
@@ -51,7 +54,10 @@ const BATCH = 500
 
 export interface AddOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called with the milliseconds that a batch took. The next batch waits for the returned promise. @default `setImmediate` */
+  /**
+   * Called with the milliseconds that a batch took. The next batch waits for the returned promise.
+   * @default `setImmediate`
+   */
   readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 
@@ -70,7 +76,10 @@ export async function addDemoPets(
   }
 }
 
-/** Waits as long as the last batch took, so that a server with the same database can write in that time. */
+/**
+ * Waits as long as the last batch took, so that a server with the same database can write in that
+ * time.
+ */
 export function leaveTimeForOthers(batchTime: number): Promise<void> {
   return setTimeout(Math.max(10, batchTime))
 }

@@ -6,12 +6,16 @@ import { fetchResponder, ServedRequest } from './shared/served-request.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
 
-/** The part of Bun's server that this adapter uses. `requestIP` returns `null` for a Unix socket. */
+/**
+ * The part of Bun's server that this adapter uses. `requestIP` returns `null` for a Unix socket.
+ */
 export interface BunServer {
   requestIP(request: Request): { readonly address: string } | null
 }
 
-/** A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never rejects. */
+/**
+ * A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never rejects.
+ */
 export type BunHandler = (request: Request, server: BunServer | null) => Promise<Response>
 
 /**
@@ -38,7 +42,8 @@ function peerAddress(request: Request, server: BunServer | null | undefined): st
   try {
     return server?.requestIP(request)?.address
   } catch {
-    // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of Bun's Request.
+    // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of
+    // Bun's Request.
     if (typeof server?.requestIP === 'function') return undefined
     throw invalidOption('server', 'the server that Bun.serve passes as the second argument', server)
   }

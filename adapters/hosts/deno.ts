@@ -7,7 +7,10 @@ import { fetchResponder, ServedRequest } from './shared/served-request.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
 
-/** The part of a Deno handler's second argument that this adapter uses. A Unix socket has no `hostname`. */
+/**
+ * The part of a Deno handler's second argument that this adapter uses. A Unix socket has no
+ * `hostname`.
+ */
 export interface DenoServeInfo {
   readonly remoteAddr: object & { readonly hostname?: string }
 }
@@ -33,7 +36,8 @@ export function toDenoHandler(petStore: PetStore, options: HandlerOptions = {}):
   const respond = fetchResponder(petStore, options, DenoRequest)
   return async (request, info) => {
     const response = await respond(request, () => peerAddress(info))
-    // After a 404, a router may pass the request on to another handler, which reads the request body.
+    // After a 404, a router may pass the request on to another handler, which reads the request
+    // body.
     if (response.status === 404) return cancelBodyWhenSent(request, response)
     void cancelBody(request)
     return response
@@ -50,9 +54,10 @@ class DenoRequest extends ServedRequest {
   #disconnected: AbortController | undefined
 
   /**
-   * Aborts only if the client disconnects; the signal of Deno's Request also aborts after the response. Only this getter reads that
-   * signal, because Deno 2.9 prints a warning once it is read. `info.completed` is no replacement: it also resolves if the client
-   * left before the response.
+   * Aborts only if the client disconnects; the signal of Deno's Request also aborts after the
+   * response. Only this getter reads that signal, because Deno 2.9 prints a warning once it is
+   * read. `info.completed` is no replacement: it also resolves if the client left before the
+   * response.
    */
   override get signal(): AbortSignal {
     if (this.#disconnected) return this.#disconnected.signal
@@ -83,11 +88,12 @@ class DenoRequest extends ServedRequest {
   }
 
   /**
-   * Over HTTP/2, an aborted upload without Content-Length ends like a complete upload. Only the signal shows the difference, and it
-   * aborts a moment later.
+   * Over HTTP/2, an aborted upload without Content-Length ends like a complete upload. Only the
+   * signal shows the difference, and it aborts a moment later.
    */
   override async body(limit: number): Promise<Uint8Array> {
-    // A request without Host is one over HTTP/2, which has `:authority` in its place (RFC 9113, section 8.3.1).
+    // A request without Host is one over HTTP/2, which has `:authority` in its place (RFC 9113,
+    // section 8.3.1).
     if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
     const { signal } = this
     const bytes = await super.body(limit)
@@ -103,7 +109,10 @@ class DenoRequest extends ServedRequest {
   }
 }
 
-/** Returns the URL, but only its target if the Host header contains a path: Deno copies this header into the URL unchecked. */
+/**
+ * Returns the URL, but only its target if the Host header contains a path: Deno copies this header
+ * into the URL unchecked.
+ */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
@@ -119,7 +128,10 @@ async function cancelBody(request: Request): Promise<void> {
   }
 }
 
-/** Returns a response that cancels the request body when it is sent. Until then, other handlers can read the body. */
+/**
+ * Returns a response that cancels the request body when it is sent. Until then, other handlers can
+ * read the body.
+ */
 async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
   if (!response.body || request.bodyUsed || !request.body) return response
   const bytes = new Uint8Array(await response.arrayBuffer())

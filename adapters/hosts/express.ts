@@ -13,9 +13,10 @@ export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, nex
 /**
  * Creates a middleware for Express 4 and 5.
  *
- * Mount it at the root, under a prefix or in a Router. The prefix may come before the store's `basePath` or be part of it. Links
- * contain the path that the client requested. Requests outside the base path go to `next`. Mount the middleware before body
- * parsers: it uses a parsed body only if parsing certainly lost nothing.
+ * Mount it at the root, under a prefix or in a Router. The prefix may come before the store's
+ * `basePath` or be part of it. Links contain the path that the client requested. Requests outside
+ * the base path go to `next`. Mount the middleware before body parsers: it uses a parsed body only
+ * if parsing certainly lost nothing.
  *
  * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example

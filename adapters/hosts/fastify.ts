@@ -45,7 +45,9 @@ export interface FastifyScope {
     method: string[]
     url: string
     exposeHeadRoute: boolean
-    /** Not `{ hide: boolean }`: Fastify's types know `hide` only if @fastify/swagger is installed. */
+    /**
+     * Not `{ hide: boolean }`: Fastify's types know `hide` only if @fastify/swagger is installed.
+     */
     schema: object
     onRequest: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
     handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown
@@ -62,8 +64,9 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
 /**
  * Adds the store's routes to a Fastify scope.
  *
- * The plugin responds in an `onRequest` hook, before Fastify reads a body. Your own `onRequest` hooks run before it, your
- * `onSend` and `onResponse` hooks after it. With the `prefix` `/shop`, the `basePath` `/v1` and `/shop/v1` both serve `/shop/v1`.
+ * The plugin responds in an `onRequest` hook, before Fastify reads a body. Your own `onRequest`
+ * hooks run before it, your `onSend` and `onResponse` hooks after it. With the `prefix` `/shop`,
+ * the `basePath` `/v1` and `/shop/v1` both serve `/shop/v1`.
  *
  * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
  * @example
@@ -78,7 +81,8 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // If a caller passes the store in place of the scope, there are no options, and the error says that `petStore` is missing.
+  // If a caller passes the store in place of the scope, there are no options, and the error says
+  // that `petStore` is missing.
   const { petStore, trustProxy } = parseOptions(pluginOptions, options ?? {})
   const respond = nodeResponder(petStore, { trustProxy })
   const prefix = scope.prefix.replace(/\/$/, '')
@@ -92,13 +96,17 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
-  // Otherwise, @fastify/swagger would add an operation for each method of a wildcard route to the host's own document.
+  // Otherwise, @fastify/swagger would add an operation for each method of a wildcard route to the
+  // host's own document.
   const schema = { hide: true }
   for (const path of paths)
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, schema, onRequest, handler })
 }
 
-/** The prefix may contain parameters, such as `/:shop`, so its segments are counted and not compared. */
+/**
+ * The prefix may contain parameters, such as `/:shop`, so its segments are counted and not
+ * compared.
+ */
 function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw)
@@ -119,7 +127,8 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // `reply.send` throws if any header is invalid, even one of the host. The following 500 must omit the invalid header.
+      // `reply.send` throws if any header is invalid, even one of the host. The following 500 must
+      // omit the invalid header.
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }

@@ -10,10 +10,11 @@ export type { HandlerOptions } from './shared/mounted-store.ts'
 export type FetchHandler = (request: Request, address?: string | null) => Promise<Response>
 
 /**
- * Creates a handler for any host that passes a `Request` and accepts a `Response`, such as Hono, h3, Next.js or SvelteKit.
+ * Creates a handler for any host that passes a `Request` and accepts a `Response`, such as Hono,
+ * h3, Next.js or SvelteKit.
  *
- * Pass the address of the connection, if the host knows it. Without an address, `trustProxy` must be a number: a list of proxies
- * cannot contain an unknown address.
+ * Pass the address of the connection, if the host knows it. Without an address, `trustProxy` must
+ * be a number: a list of proxies cannot contain an unknown address.
  *
  * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example

@@ -14,9 +14,10 @@ interface Followed {
 }
 
 /**
- * Returns a function that creates a signal for one call. However many calls have the same signal, it gets one listener: Node warns
- * about a leak from the eleventh, and adding a listener takes a time that grows with the number of listeners. `AbortSignal.any`
- * is not used, because jsdom 20, the one of Jest 29, does not have it.
+ * Returns a function that creates a signal for one call. However many calls have the same signal,
+ * it gets one listener: Node warns about a leak from the eleventh, and adding a listener takes a
+ * time that grows with the number of listeners. `AbortSignal.any` is not used, because jsdom 20,
+ * the one of Jest 29, does not have it.
  */
 export function createSignalFollower(): (callers: AbortSignal) => CallSignal {
   const followed = new WeakMap<AbortSignal, Followed>()

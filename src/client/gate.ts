@@ -7,9 +7,15 @@ import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers
 import { gaveUp, isTransient } from './response-error.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
-/** How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at once: too few for a ban. */
+/**
+ * How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at
+ * once: too few for a ban.
+ */
 const MAX_IN_FLIGHT = 8
-/** How long a request without a response delays the next request while the limit is unknown, in milliseconds. */
+/**
+ * How long a request without a response delays the next request while the limit is unknown, in
+ * milliseconds.
+ */
 const PATIENCE = 2_000
 
 /** A call of the client. All times are those of the stopwatch. */
@@ -17,7 +23,9 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
   /** When the call was made. */
   readonly madeAt: number
-  /** The start of the first attempt that failed with an error other than 429; infinite without one. */
+  /**
+   * The start of the first attempt that failed with an error other than 429; infinite without one.
+   */
   failedAt: number
 }
 
@@ -38,13 +46,22 @@ interface Waiter {
 /** Why and until when all calls wait, by the stopwatch. */
 interface Pause {
   readonly error: PetStoreError
-  /** When the server can be asked again at the earliest. A call whose deadline is before this time rejects at once. */
+  /**
+   * When the server can be asked again at the earliest. A call whose deadline is before this time
+   * rejects at once.
+   */
   readonly retryAt: number
-  /** When the next request is sent: after `retryAt` by a random time, but at most `maxElapsed` after the pause has begun. */
+  /**
+   * When the next request is sent: after `retryAt` by a random time, but at most `maxElapsed` after
+   * the pause has begun.
+   */
   readonly opensAt: number
 }
 
-/** The counts and the rate limit by which the gate decides. Requests are numbered in the order in which they are sent, from 1. */
+/**
+ * The counts and the rate limit by which the gate decides. Requests are numbered in the order in
+ * which they are sent, from 1.
+ */
 interface State {
   /** How many requests have been sent. */
   sent: number
@@ -58,7 +75,10 @@ interface State {
   allowed: number
   /** How many failures in a row have made the calls wait. */
   failures: number
-  /** How many requests had been sent at the last counted failure. If one of these fails too, it probably has the same reason. */
+  /**
+   * How many requests had been sent at the last counted failure. If one of these fails too, it
+   * probably has the same reason.
+   */
   sentBeforeFailure: number
   /** When the server last served the client, by the stopwatch. */
   servedAt: number
@@ -67,14 +87,17 @@ interface State {
 
 /**
  * Creates the gate, which makes the requests of one client wait. Its rules:
- * 1. One response decides how long all calls wait. Within one window, this is the response with the fewest remaining requests;
- *    otherwise, the response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the
- *    same time, and then a single request goes first.
- * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
- *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
- * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds, this time starts again for
- *    each call that has had no error other than 429.
- * 4. Each wait has a random part, which grows with each failure. Otherwise, all clients of a server would come back at once.
+ * 1. One response decides how long all calls wait. Within one window, this is the response with the
+ *    fewest remaining requests; otherwise, the response to the request that was sent last. After a
+ *    failure, or if no requests remain, all calls wait until the same time, and then a single
+ *    request goes first.
+ * 2. If a response says "n remain", the server may not have counted the requests that were in
+ *    flight at the same time. The gate subtracts them from n, so a client gets no 429 if nobody
+ *    else uses its key. At most eight requests are in flight.
+ * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds,
+ *    this time starts again for each call that has had no error other than 429.
+ * 4. Each wait has a random part, which grows with each failure. Otherwise, all clients of a server
+ *    would come back at once.
  */
 export function createGate(
   { clock, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>,
@@ -83,7 +106,10 @@ export function createGate(
   const { baseDelay, maxDelay, maxElapsed } = retry
   const neverWaits = maxElapsed === 0
   const queue = createQueue<Waiter>()
-  /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
+  /**
+   * Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the
+   * next request waits for these.
+   */
   const fresh = new Set<number>()
   const state: State = {
     sent: 0,
@@ -106,7 +132,9 @@ export function createGate(
     return state.sent - state.settled < MAX_IN_FLIGHT && !(isLimitUnknown && fresh.size > 0)
   }
 
-  /** Starts as many waiting calls as may be sent now. During a pause, makes sure that a timer runs. */
+  /**
+   * Starts as many waiting calls as may be sent now. During a pause, makes sure that a timer runs.
+   */
   function startWaiting(): void {
     if (timeUntilOpen() > 0) {
       if (queue.size > 0 && timer === undefined) void waitUntilOpen()
@@ -127,7 +155,8 @@ export function createGate(
     reportPause().catch((error) => {
       if (first) reject(...first, error)
     })
-    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before `startWaiting` could start it.
+    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before
+    // `startWaiting` could start it.
     await undefined
     while (timeUntilOpen() > 0 && queue.size > 0) {
       timer = new AbortController()
@@ -167,7 +196,8 @@ export function createGate(
     if (failure) recordFailure(request)
     else recordSuccess(limit, settledBefore)
     state.pause = newPause(failure ?? usedUp(limit, serverTime(headers, clock.now())))
-    // Most outcomes begin no pause. To look at all waiting calls after each of them would take quadratic time.
+    // Most outcomes begin no pause. To look at all waiting calls after each of them would take
+    // quadratic time.
     if (timeUntilOpen() > 0) for (const entry of queue.entries()) rejectIfTooLate(...entry)
     timer?.abort()
   }

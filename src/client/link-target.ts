@@ -1,7 +1,13 @@
-/** Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No backtracking: each text matches in one way. */
+/**
+ * Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No backtracking: each
+ * text matches in one way.
+ */
 const PARAMETER = /\s*;\s*(?:([^\s=;,"<]+)\s*)?(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
 
-/** Returns the target of the link with a relation such as `next` (RFC 8288, section 3), in linear time. */
+/**
+ * Returns the target of the link with a relation such as `next` (RFC 8288, section 3), in linear
+ * time.
+ */
 export function linkTarget(link: string, relation: string): string | undefined {
   for (let position = 0; ; ) {
     const start = link.indexOf('<', position)

@@ -12,8 +12,9 @@ export interface Queue<Item> {
 }
 
 /**
- * Creates a queue whose every operation takes constant time on average. The first entry of a `Map` would not do: after many
- * removals, V8 skips the removed entries again at the start of each iteration, so that emptying the queue takes quadratic time.
+ * Creates a queue whose every operation takes constant time on average. The first entry of a `Map`
+ * would not do: after many removals, V8 skips the removed entries again at the start of each
+ * iteration, so that emptying the queue takes quadratic time.
  */
 export function createQueue<Item>(): Queue<Item> {
   const items = new Map<number, Item>()

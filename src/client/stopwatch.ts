@@ -2,7 +2,10 @@ import type { Clock } from '../ports.ts'
 import { systemClock } from '../support/time.ts'
 import type { ClientSeams } from './options.ts'
 
-/** Measures how long the calls of a client take. It never steps back, whatever happens to the clock of the machine. */
+/**
+ * Measures how long the calls of a client take. It never steps back, whatever happens to the clock
+ * of the machine.
+ */
 export interface Stopwatch {
   /** Returns the elapsed milliseconds since an unknown start. */
   elapsed(): number
@@ -19,7 +22,8 @@ export function createStopwatch(clock: Clock, sleep: NonNullable<ClientSeams['sl
     async wait(milliseconds, signal) {
       const end = elapsed() + milliseconds
       await sleep(milliseconds, signal)
-      // Fake timers of node:test replace `setTimeout`, but not `performance`. Real timers may be early by a millisecond.
+      // Fake timers of node:test replace `setTimeout`, but not `performance`. Real timers may be
+      // early by a millisecond.
       skipped += Math.max(0, end - elapsed())
     },
   }

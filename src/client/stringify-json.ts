@@ -2,8 +2,10 @@ import { stringify } from 'lossless-json'
 import { invalidOption } from '../schemas/options.ts'
 
 /**
- * Writes a value as `JSON.stringify` does, but with each `bigint` as an integer. {@link parseJson} reads the text without rounding.
- * @throws {PetStoreError} `invalid_option` if JSON cannot represent the value, such as `undefined` or a function
+ * Writes a value as `JSON.stringify` does, but with each `bigint` as an integer. {@link parseJson}
+ * reads the text without rounding.
+ * @throws {PetStoreError} `invalid_option` if JSON cannot represent the value, such as `undefined`
+ * or a function
  * @example
  * ```ts
  * import { stringifyJson } from 'petstore-kit/client'

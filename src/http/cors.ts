@@ -5,15 +5,23 @@ import type { Route } from './routes.ts'
 
 /** The option `cors` of `createPetStore`. */
 export interface CorsOptions {
-  /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
+  /**
+   * The origins that may read responses, such as `https://shop.example`, or `*` for all.
+   * @default '*'
+   */
   readonly origins?: '*' | readonly string[] | undefined
   /**
-   * Whether pages of these origins may send requests with cookies (`credentials: 'include'`). Needed only if middleware of the host
-   * turns a cookie into an API key. Needs a list of origins, because browsers reject `*` together with credentials.
+   * Whether pages of these origins may send requests with cookies (`credentials: 'include'`).
+   * Needed only if middleware of the host turns a cookie into an API key. Needs a list of origins,
+   * because browsers reject `*` together with credentials.
    * @default false
    */
   readonly credentials?: boolean | undefined
-  /** The request headers that web pages may send, such as `traceparent`, in addition to those of the API. @default [] */
+  /**
+   * The request headers that web pages may send, such as `traceparent`, in addition to those of the
+   * API.
+   * @default []
+   */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
   readonly maxAge?: number | undefined
@@ -43,7 +51,9 @@ export function isPreflight(request: ApiRequest): boolean {
   )
 }
 
-/** Responds to a preflight without an API key, because browsers send preflights without credentials. */
+/**
+ * Responds to a preflight without an API key, because browsers send preflights without credentials.
+ */
 export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   const values = {

@@ -4,7 +4,10 @@ import { errorResponse, type OwnResponse } from './response.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** Returns a 415 unless a body is JSON in UTF-8 without compression (RFC 9110, sections 8.3, 8.4 and 15.5.16). */
+/**
+ * Returns a 415 unless a body is JSON in UTF-8 without compression (RFC 9110, sections 8.3, 8.4 and
+ * 15.5.16).
+ */
 export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
   const type = request.header('content-type')
   if (type === undefined || !isJsonInUtf8(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
@@ -16,12 +19,16 @@ export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse
 /** The longest `Content-Type` that is accepted, in characters. */
 const MAX_LENGTH = 256
 
-/** Matches one parameter, which may be empty: `; charset="utf-8"` (RFC 9110, section 5.6.6). Its name and value are captured. */
+/**
+ * Matches one parameter, which may be empty: `; charset="utf-8"` (RFC 9110, section 5.6.6). Its
+ * name and value are captured.
+ */
 const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))?/gy
 
 /**
- * Ignores parameters other than `charset`: recipients ignore parameters that they do not know (RFC 2045, section 1), and JSON has
- * none (RFC 8259, section 11). A `charset` other than UTF-8 is no such parameter, since the text would be read wrongly.
+ * Ignores parameters other than `charset`: recipients ignore parameters that they do not know (RFC
+ * 2045, section 1), and JSON has none (RFC 8259, section 11). A `charset` other than UTF-8 is no
+ * such parameter, since the text would be read wrongly.
  */
 function isJsonInUtf8(contentType: string): boolean {
   if (contentType.length > MAX_LENGTH) return false

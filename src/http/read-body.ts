@@ -1,14 +1,18 @@
 import { PetStoreError } from '../errors.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** How many bytes of a body are discarded at most. The limit is for a stream in memory that never ends and would block the process. */
+/**
+ * How many bytes of a body are discarded at most. The limit is for a stream in memory that never
+ * ends and would block the process.
+ */
 const MAX_DISCARDED = 1_000_000_000
 
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
 /**
  * Reads a whole body of at most `limit` bytes.
- * @param signal - aborts when the client disconnects; `undefined` if the body stream itself fails when the client disconnects
+ * @param signal - aborts when the client disconnects; `undefined` if the body stream itself fails
+ * when the client disconnects
  * @param discardRest - reads or cancels the rest of a body that is too large
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
@@ -24,7 +28,8 @@ export async function readBody(
   try {
     for (;;) {
       const { done, value } = await bodyUnlessAborted(reader.read(), { signal })
-      // Over HTTP/2, a body without Content-Length ends like a complete one if the client disconnects.
+      // Over HTTP/2, a body without Content-Length ends like a complete one if the client
+      // disconnects.
       if (done && signal?.aborted && !headers.has('transfer-encoding')) throw signal.reason
       if (done) return bytes.all()
       if (!ArrayBuffer.isView(value)) throw new TypeError('the body stream returned something other than bytes')
@@ -45,7 +50,10 @@ export async function readBody(
 /** The largest number of bytes that one call of `read` returns. */
 const READ_SIZE = 16_384
 
-/** Returns a reader that reuses one buffer if possible. With an ordinary reader, Deno 2.9 allocates 64 KiB for each chunk. */
+/**
+ * Returns a reader that reuses one buffer if possible. With an ordinary reader, Deno 2.9 allocates
+ * 64 KiB for each chunk.
+ */
 function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
   try {
     const reader = body.getReader({ mode: 'byob' })
@@ -62,8 +70,9 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
 }
 
 /**
- * Rejects one timer after the signal aborts: some servers abort after a complete body, and then this function returns it.
- * Reads `request.signal` only if the body is late: with Hono on Node, reading it takes a fifth of the time of a create.
+ * Rejects one timer after the signal aborts: some servers abort after a complete body, and then
+ * this function returns it. Reads `request.signal` only if the body is late: with Hono on Node,
+ * reading it takes a fifth of the time of a create.
  */
 export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: AbortSignal | undefined }): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -83,8 +92,9 @@ export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: Abort
 }
 
 /**
- * Discards the rest of a body. On some servers, an unread body would block the next request on the same connection. The stream is
- * never cancelled: with srvx (h3 2, Nitro 3), Next.js and Astro, the connection would then hang, and h3 1.15 would end the process.
+ * Discards the rest of a body. On some servers, an unread body would block the next request on the
+ * same connection. The stream is never cancelled: with srvx (h3 2, Nitro 3), Next.js and Astro, the
+ * connection would then hang, and h3 1.15 would end the process.
  */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {

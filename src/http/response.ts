@@ -21,7 +21,8 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  // An object is faster than pairs on every runtime, and Hono passes it to Node unchanged. But an object cannot repeat a name.
+  // An object is faster than pairs on every runtime, and Hono passes it to Node unchanged. But an
+  // object cannot repeat a name.
   const object: Record<string, string> = {}
   let isRepeated = false
   let hasType = false
@@ -32,7 +33,8 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
     object[name] = headers[i + 1] as string
   }
   const response = new Response(body === '' ? null : body, { status, headers: isRepeated ? pairsOf(headers) : object })
-  // `new Response(text)` has set `text/plain`. Read `headers` only if needed, because Deno creates them at the first read.
+  // `new Response(text)` has set `text/plain`. Read `headers` only if needed, because Deno creates
+  // them at the first read.
   if (!hasType) response.headers.delete('Content-Type')
   return response
 }
@@ -41,7 +43,10 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 
-/** A response that shares its array of headers with no other response, so headers can be added to the array. */
+/**
+ * A response that shares its array of headers with no other response, so headers can be added to
+ * the array.
+ */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
   readonly code?: ErrorCode
@@ -58,7 +63,10 @@ export function jsonResponse(status: number, body: string, headers: readonly str
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
-/** Returns the response to HEAD: no body, but the `Content-Length` of the response to GET (RFC 9110, section 8.6). */
+/**
+ * Returns the response to HEAD: no body, but the `Content-Length` of the response to GET (RFC 9110,
+ * section 8.6).
+ */
 export function headResponse({ status, headers, body }: OwnResponse): ApiResponse {
   const length = new TextEncoder().encode(body).length
   return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }

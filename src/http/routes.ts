@@ -3,7 +3,10 @@ import { type OperationName, operationNames, operations } from '../operations.ts
 import type { Target } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
-/** The operation that a request asks for with the parameters in its path, or the reason why there is none. */
+/**
+ * The operation that a request asks for with the parameters in its path, or the reason why there is
+ * none.
+ */
 export type Route = OperationRoute | UnmatchedRoute
 
 export interface OperationRoute {
@@ -20,7 +23,10 @@ export type UnmatchedRoute =
 
 const routes = createRoutes()
 
-/** Creates the routes in a function: at the top level, terser confuses the name `e` in itty-router with that of a `catch (e)`. */
+/**
+ * Creates the routes in a function: at the top level, terser confuses the name `e` in itty-router
+ * with that of a `catch (e)`.
+ */
 function createRoutes() {
   return operationNames.flatMap((operation) => {
     const { method, path } = operations[operation]
@@ -35,8 +41,9 @@ export function routerPath(path: string): string {
 }
 
 /**
- * Finds the route of a method and a path below the base path, such as `/pets/7`. `router.fetch` is not used: it parses a URL for
- * each request, which takes 16 % of the time of a list, does not support HEAD, and does not list the methods for `Allow`.
+ * Finds the route of a method and a path below the base path, such as `/pets/7`. `router.fetch` is
+ * not used: it parses a URL for each request, which takes 16 % of the time of a list, does not
+ * support HEAD, and does not list the methods for `Allow`.
  */
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
@@ -51,8 +58,8 @@ export function matchRoute(method: string, path: string): Route {
 }
 
 /**
- * Returns the `Allow` header (RFC 9110, section 10.2.1) of a path below the base path, or `undefined` for an unknown path. GET
- * includes HEAD, and every path supports OPTIONS.
+ * Returns the `Allow` header (RFC 9110, section 10.2.1) of a path below the base path, or
+ * `undefined` for an unknown path. GET includes HEAD, and every path supports OPTIONS.
  */
 export function allowOf(path: string): string | undefined {
   const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
@@ -60,7 +67,10 @@ export function allowOf(path: string): string | undefined {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')
 }
 
-/** Returns the response to a request that matches no operation: 204 to OPTIONS, otherwise 404 or 405. */
+/**
+ * Returns the response to a request that matches no operation: 204 to OPTIONS, otherwise 404 or
+ * 405.
+ */
 export function unmatchedResponse(route: UnmatchedRoute, target: Target, basePath: string): OwnResponse {
   if (route.kind === 'options') return { status: 204, headers: ['Allow', route.allow], body: '' }
   if (route.kind === 'otherMethod')

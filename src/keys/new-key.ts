@@ -6,7 +6,9 @@ import { invalidOption } from '../schemas/options.ts'
 import { parseOptions } from '../schemas/parse-options.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
-/** A new key. A key store saves `key` and `hash`, and returns `token` only to the caller of `issue`. */
+/**
+ * A new key. A key store saves `key` and `hash`, and returns `token` only to the caller of `issue`.
+ */
 export interface NewKey extends IssuedKey {
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
@@ -15,7 +17,8 @@ export interface NewKey extends IssuedKey {
 /**
  * Creates a key with a new token, for use in a key store.
  * @param now - milliseconds since the Unix epoch
- * @param plans - the names of your own plans, besides `free`, `pro` and `business`; a key with any other plan needs `limits`
+ * @param plans - the names of your own plans, besides `free`, `pro` and `business`; a key with any
+ * other plan needs `limits`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -30,7 +33,10 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
   return { token, hash: await hashToken(token), key }
 }
 
-/** Creates a key for a store that keeps the token itself: the hash needs `crypto.subtle`, which jsdom does not have. */
+/**
+ * Creates a key for a store that keeps the token itself: the hash needs `crypto.subtle`, which
+ * jsdom does not have.
+ */
 export function newKeyWithoutHash(options: IssueOptions, now: number, plans: readonly string[] = []): IssuedKey {
   const given = parseOptions(issueOptions, options)
   if (given.limits === undefined) requireLimitsOf(given.plan, plans)
@@ -40,8 +46,9 @@ export function newKeyWithoutHash(options: IssueOptions, now: number, plans: rea
 }
 
 /**
- * Checks the changes of a key, for use in a key store. Returns the names and values to store; `null` removes a member from the
- * key. To remove `limits`, also give `plan`: the stored key is not read, and its plan may have no limits.
+ * Checks the changes of a key, for use in a key store. Returns the names and values to store;
+ * `null` removes a member from the key. To remove `limits`, also give `plan`: the stored key is not
+ * read, and its plan may have no limits.
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example

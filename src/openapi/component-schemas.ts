@@ -30,8 +30,9 @@ const errorTexts: MemberTexts<keyof z.infer<typeof errorBody>> = {
 }
 
 /**
- * Returns the schemas of the document, made from the schemas that check the data. They have the names of the interface
- * specification, but its `NewPet` is `PetToAdd` here: generators for Go give the name `NewPet` to the constructor of `Pet`.
+ * Returns the schemas of the document, made from the schemas that check the data. They have the
+ * names of the interface specification, but its `NewPet` is `PetToAdd` here: generators for Go give
+ * the name `NewPet` to the constructor of `Pet`.
  */
 export function componentSchemas(rules: NewPetRules): Record<string, object> {
   return {
@@ -51,7 +52,10 @@ function component(schema: z.ZodMiniType, description: string, texts: MemberText
   return { description, ...others, properties: Object.fromEntries(described) }
 }
 
-/** Replaces the statuses by a reference to the component `PetStatus`, so that generators create one type. */
+/**
+ * Replaces the statuses by a reference to the component `PetStatus`, so that generators create one
+ * type.
+ */
 function withSharedStatus(schema: ObjectSchema): ObjectSchema {
   const { default: value } = schema.properties.status as { default?: string }
   const shared = { ...(value !== undefined && { default: value }), ...ref('PetStatus') }

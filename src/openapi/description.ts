@@ -39,7 +39,10 @@ Every error has the members \`code\`, \`message\` and \`status\`. Later versions
 ${errorRows()}`
 }
 
-/** Returns the plans as rows of a Markdown table. Escapes their names, which may have any characters. */
+/**
+ * Returns the plans as rows of a Markdown table. Escapes their names, which may have any
+ * characters.
+ */
 function planRows(plans: QuotaRules['plans']): string {
   const escaped = (text: string) => text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
   return Object.entries(plans)

@@ -9,10 +9,16 @@ import { errorExamples } from './error-responses.ts'
 import { headerComponents } from './headers.ts'
 import { documentPaths } from './paths.ts'
 
-/** The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the public URL. */
+/**
+ * The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the
+ * public URL.
+ */
 export interface OpenApiOptions
   extends Pick<PetStoreOptions, 'basePath' | 'plans' | 'ban' | 'bodyLimit' | 'maxNameLength' | 'defaultStatus'> {
-  /** The public URL of the server, with or without `basePath`. @default the host from which the document is loaded */
+  /**
+   * The public URL of the server, with or without `basePath`.
+   * @default the host from which the document is loaded
+   */
   readonly serverUrl?: string | undefined
 }
 

@@ -30,7 +30,10 @@ export function errorResponses(operation: OperationName) {
   )
 }
 
-/** Returns an example of each error response. `messages` has those that differ from the default message. */
+/**
+ * Returns an example of each error response. `messages` has those that differ from the default
+ * message.
+ */
 export function errorExamples(messages: Partial<Record<ErrorCode, string | undefined>>) {
   const codes = allCodes.filter((code) => !unmatchedErrorCodes.includes(code))
   const texts: typeof messages = { operation_removed: deprecations.map(removalMessage)[0], ...messages }

@@ -10,7 +10,10 @@ const headersOfAll = [
   'X-Content-Type-Options',
 ]
 
-/** Returns the headers of a response: the `additional` ones, and those that every response of the operation has. */
+/**
+ * Returns the headers of a response: the `additional` ones, and those that every response of the
+ * operation has.
+ */
 export function headerRefs(operation: OperationName, additional: readonly string[] = []) {
   const ofDeprecation = operations[operation].deprecation ? ['Deprecation', 'Sunset', 'Successor'] : []
   const nameOf = (component: string) => (['NextPage', 'Successor'].includes(component) ? 'Link' : component)
@@ -19,8 +22,8 @@ export function headerRefs(operation: OperationName, additional: readonly string
 }
 
 /**
- * Returns the headers to which the responses refer. A header is required unless some responses with the same status lack it: a 415
- * may lack `Accept`.
+ * Returns the headers to which the responses refer. A header is required unless some responses with
+ * the same status lack it: a 415 may lack `Accept`.
  * @param api - the first part of every link
  */
 export function headerComponents(api: string) {
@@ -105,7 +108,10 @@ function ofDeprecations(toValue: (deprecation: Deprecation) => string) {
   return { schema: { type: 'string', enum: values }, example: values[0] }
 }
 
-/** A mock server sends the first example with every page. If that were a link, clients would read pages for ever. */
+/**
+ * A mock server sends the first example with every page. If that were a link, clients would read
+ * pages for ever.
+ */
 function nextPageExamples(value: string) {
   return { lastPage: { summary: 'Absent', value: '' }, page: { summary: 'A next page', value } }
 }

@@ -9,7 +9,9 @@ import { errorResponses } from './error-responses.ts'
 import { headerRefs } from './headers.ts'
 import { int64, json, ref } from './references.ts'
 
-/** The texts and examples of an operation. Its method, path and error codes come from `operations`. */
+/**
+ * The texts and examples of an operation. Its method, path and error codes come from `operations`.
+ */
 interface Description {
   readonly summary: string
   readonly description: string

@@ -6,7 +6,10 @@ import { HEADER_EXPECTED, IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.
 import { describeValue } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
-/** Reads the header `Idempotency-Key`. @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key` */
+/**
+ * Reads the header `Idempotency-Key`.
+ * @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key`
+ */
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
@@ -18,7 +21,10 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
   throw new PetStoreError('invalid_idempotency_key', message)
 }
 
-/** Returns a text that is equal only for equal animals. The name comes last, because it may contain spaces. */
+/**
+ * Returns a text that is equal only for equal animals. The name comes last, because it may contain
+ * spaces.
+ */
 export function fingerprintOf({ name, categoryId, status }: NewPet): string {
   return Object.values({ categoryId, status, name } satisfies Record<keyof NewPet, unknown>).join(' ')
 }
@@ -34,7 +40,10 @@ export function replayHeaders({ earlier }: CreatedPet): string[] {
   throw new TypeError(`storage: the member "earlier" must be "same" or "different", got ${describeValue(earlier)}`)
 }
 
-/** How long a used key is kept: 48 hours, in milliseconds. Clients may repeat requests on the next day or after a ban. */
+/**
+ * How long a used key is kept: 48 hours, in milliseconds. Clients may repeat requests on the next
+ * day or after a ban.
+ */
 export const KEY_PERIOD = 172_800_000
 
 /** The hashes of an idempotency key and its animal, in hexadecimal. */
@@ -46,7 +55,8 @@ export interface IdempotencyHashes {
 }
 
 /**
- * Returns the hashes that a database keeps in place of an idempotency key and the fingerprint of its animal.
+ * Returns the hashes that a database keeps in place of an idempotency key and the fingerprint of
+ * its animal.
  * @example
  * ```ts
  * import { hashIdempotency } from 'petstore-kit/back-end'
@@ -61,7 +71,10 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
   return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
 }
 
-/** Returns a text that identifies one key of one scope: JSON, because "a" + "bc" and "ab" + "c" would be the same text. */
+/**
+ * Returns a text that identifies one key of one scope: JSON, because "a" + "bc" and "ab" + "c"
+ * would be the same text.
+ */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
 }

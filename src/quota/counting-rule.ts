@@ -1,14 +1,17 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 
-// In adapters/back-ends, this rule stands twice more: in Lua in `redis/script.ts`, and in SQL for PostgreSQL and D1 in
-// `shared/counting-sql.ts`. Change all three files; `quotaContract` compares them.
+// In adapters/back-ends, this rule stands twice more: in Lua in `redis/script.ts`, and in SQL for
+// PostgreSQL and D1 in `shared/counting-sql.ts`. Change all three files; `quotaContract` compares
+// them.
 
 const MINUTE = 60_000
 const DAY = 86_400_000
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch. */
+/**
+ * The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch.
+ */
 export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>> {
   /** Refused requests in this minute that count towards the next ban. */
   refusedInMinute: number
@@ -27,7 +30,10 @@ export function newQuotaState(): QuotaState {
   return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
 }
 
-/** Returns when the window at `now` ends. Windows begin at multiples of their length since the Unix epoch. */
+/**
+ * Returns when the window at `now` ends. Windows begin at multiples of their length since the Unix
+ * epoch.
+ */
 function windowEnd(now: number, length: number): number {
   return (Math.floor(now / length) + 1) * length
 }
@@ -43,9 +49,9 @@ export function untouchedCount(now: number): QuotaCount {
 }
 
 /**
- * Counts one request in `state`, or refuses it. Use this function in a quota store that can read and write in one transaction; any
- * other store must count in the same way. After the clock steps back, no limit is lifted early, and no client waits longer than one
- * window.
+ * Counts one request in `state`, or refuses it. Use this function in a quota store that can read
+ * and write in one transaction; any other store must count in the same way. After the clock steps
+ * back, no limit is lifted early, and no client waits longer than one window.
  * @example
  * ```ts
  * import type { QuotaStore } from 'petstore-kit'
@@ -80,7 +86,8 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
 }
 
 /**
- * Returns what `peek` of a quota store returns: the counts at `request.now`, without a change of `state`.
+ * Returns what `peek` of a quota store returns: the counts at `request.now`, without a change of
+ * `state`.
  * @example
  * ```ts
  * import { newQuotaState, peekCount } from 'petstore-kit/back-end'
@@ -117,7 +124,10 @@ function countOf(state: QuotaState, { ban, now }: Pick<QuotaRequest, 'ban' | 'no
   }
 }
 
-/** Resets windows and bans that have ended. After the clock steps back, shortens those that would end too late. */
+/**
+ * Resets windows and bans that have ended. After the clock steps back, shortens those that would
+ * end too late.
+ */
 function roll(state: QuotaState, ban: QuotaRequest['ban'], now: number): void {
   if (now >= state.minuteEndsAt) {
     state.minuteEndsAt = windowEnd(now, MINUTE)

@@ -22,7 +22,10 @@ export interface Allowance extends RateLimit {
   readonly refusal?: Refusal
 }
 
-/** Returns the limits of a key, or of anonymous clients; `undefined` if neither the key nor its plan has valid limits. */
+/**
+ * Returns the limits of a key, or of anonymous clients; `undefined` if neither the key nor its plan
+ * has valid limits.
+ */
 export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits | undefined {
   if (key === undefined) return anonymous
   const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
@@ -50,7 +53,10 @@ export function customerRequestOf(key: ApiKey, limits: PlanLimits, { ban }: Quot
   return { subject: subjectOf(key), anonymous: false, limits, ban: rule, now }
 }
 
-/** Returns the request to count, or `undefined` for a client without a valid key and without a known address. */
+/**
+ * Returns the request to count, or `undefined` for a client without a valid key and without a known
+ * address.
+ */
 export function quotaRequestOf(
   key: ApiKey | undefined,
   clientAddress: string | undefined,
@@ -69,7 +75,10 @@ export function quotaRequestOf(
   }
 }
 
-/** Returns the allowance in the window with fewer requests remaining. If both are equal, uses the day, because it ends later. */
+/**
+ * Returns the allowance in the window with fewer requests remaining. If both are equal, uses the
+ * day, because it ends later.
+ */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
@@ -79,7 +88,10 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
-/** Returns the allowance after a refusal. Its `resetsAt` is when the ban and every exhausted window have ended. */
+/**
+ * Returns the allowance after a refusal. Its `resetsAt` is when the ban and every exhausted window
+ * have ended.
+ */
 function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)

@@ -23,9 +23,14 @@ export interface Usage {
   readonly minute: UsageWindow
   /** The current UTC day. */
   readonly day: UsageWindow
-  /** When the ban ends, in milliseconds since the Unix epoch. `undefined` if the key is not banned. */
+  /**
+   * When the ban ends, in milliseconds since the Unix epoch. `undefined` if the key is not banned.
+   */
   readonly bannedUntil: number | undefined
-  /** The time of these counts, in milliseconds since the Unix epoch, by the clock of the quota store. */
+  /**
+   * The time of these counts, in milliseconds since the Unix epoch, by the clock of the quota
+   * store.
+   */
   readonly now: number
 }
 
@@ -37,8 +42,8 @@ export interface UsageFunctions {
    */
   usage(key: ApiKey): Promise<Usage>
   /**
-   * Ends the ban of a key, and lets both of its counts begin at zero, in all processes within five seconds. For keys of one
-   * account, it does so for all of them.
+   * Ends the ban of a key, and lets both of its counts begin at zero, in all processes within five
+   * seconds. For keys of one account, it does so for all of them.
    * @throws {PetStoreError} `usage_not_supported` if the quota store has no `reset`
    */
   resetUsage(key: ApiKey): Promise<void>

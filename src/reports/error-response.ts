@@ -5,14 +5,23 @@ import { type ErrorReport, type Observers, reportFault } from './observers.ts'
 
 /** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '5'
-/** Error codes for a connection that cannot be opened or is lost, from Node and from undici, the HTTP client in Node. */
+/**
+ * Error codes for a connection that cannot be opened or is lost, from Node and from undici, the
+ * HTTP client in Node.
+ */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** Messages of `fetch` errors that have no code: for a lost connection (undici), and for any other failure (Node, Deno). */
+/**
+ * Messages of `fetch` errors that have no code: for a lost connection (undici), and for any other
+ * failure (Node, Deno).
+ */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
 /** The name of the error with which `AbortSignal.timeout` aborts. */
 const TIMEOUT_NAME = 'TimeoutError'
 
-/** Returns the response for an error. Reports errors with status 500 or 503 to `onError`, and hides their cause from the client. */
+/**
+ * Returns the response for an error. Reports errors with status 500 or 503 to `onError`, and hides
+ * their cause from the client.
+ */
 export function errorResponseOf(
   error: unknown,
   observers: Observers,
@@ -22,12 +31,16 @@ export function errorResponseOf(
   const code = responseCodeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // Report nothing if the client has disconnected: a back end then throws the reason of the aborted signal.
+  // Report nothing if the client has disconnected: a back end then throws the reason of the aborted
+  // signal.
   if (!isAborted(request)) reportFault(error, observers, report)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 
-/** Returns the error code of the response. If `error` has a getter that throws, the code is `internal_error`. */
+/**
+ * Returns the error code of the response. If `error` has a getter that throws, the code is
+ * `internal_error`.
+ */
 function responseCodeOf(error: unknown): ErrorCode {
   const code = codeOf(error)
   if (isErrorCode(code)) return code
@@ -37,7 +50,10 @@ function responseCodeOf(error: unknown): ErrorCode {
   return 'internal_error'
 }
 
-/** Returns whether an error or a cause means that a back end cannot be reached. `seen` ends the recursion in a cycle of causes. */
+/**
+ * Returns whether an error or a cause means that a back end cannot be reached. `seen` ends the
+ * recursion in a cycle of causes.
+ */
 function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean {
   if (typeof error !== 'object' || error === null || seen.has(error)) return false
   seen.add(error)

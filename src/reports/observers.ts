@@ -6,15 +6,24 @@ import type { ApiKey, RateLimit } from '../model.ts'
 import type { OperationName } from '../operations.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. All members are `undefined` if there is none, as for an error of Node's server. */
+/**
+ * The request to which an error belongs. All members are `undefined` if there is none, as for an
+ * error of Node's server.
+ */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined
   /** The path and query of the request. It never contains the API key. */
   readonly target?: string | undefined
-  /** The operation; `undefined` if the path or the method has none, or if an adapter reports the error. */
+  /**
+   * The operation; `undefined` if the path or the method has none, or if an adapter reports the
+   * error.
+   */
   readonly operation?: OperationName | undefined
-  /** The id of the API key; `undefined` if there was no valid key, or if an adapter reports the error. */
+  /**
+   * The id of the API key; `undefined` if there was no valid key, or if an adapter reports the
+   * error.
+   */
   readonly keyId?: string | undefined
 }
 
@@ -26,7 +35,10 @@ export interface ResponseReport {
   readonly target: string
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
-  /** The error code in the body, such as `api_key_banned` for a ban. `undefined` for a success, and for the status 499. */
+  /**
+   * The error code in the body, such as `api_key_banned` for a ban. `undefined` for a success, and
+   * for the status 499.
+   */
   readonly code?: ErrorCode | undefined
   /** The operation; `undefined` if the path or the method has none. */
   readonly operation?: OperationName | undefined
@@ -36,17 +48,29 @@ export interface ResponseReport {
   readonly plan?: string | undefined
   /** The account of the API key, if it has one. */
   readonly account?: string | undefined
-  /** The rate limit that the headers of the response state; `undefined` for a request that was not counted. */
+  /**
+   * The rate limit that the headers of the response state; `undefined` for a request that was not
+   * counted.
+   */
   readonly rateLimit?: RateLimit | undefined
-  /** Whether an earlier request with the same idempotency key has added the animal, so that this request added none. */
+  /**
+   * Whether an earlier request with the same idempotency key has added the animal, so that this
+   * request added none.
+   */
   readonly replayed: boolean
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
-  /** The time from the request's arrival to its response, in milliseconds with fractions, by a clock that never steps back. */
+  /**
+   * The time from the request's arrival to its response, in milliseconds with fractions, by a clock
+   * that never steps back.
+   */
   readonly durationMs: number
 }
 
-/** The options `onError` and `onResponse`. The client still gets its response if they throw or reject. */
+/**
+ * The options `onError` and `onResponse`. The client still gets its response if they throw or
+ * reject.
+ */
 export interface Observers {
   readonly onError: (error: unknown, report: ErrorReport) => void
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
@@ -55,13 +79,19 @@ export interface Observers {
 /** The status for a client that has disconnected, as in the logs of nginx. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** The longest path and the longest error that the default of `onError` prints, in UTF-16 code units. */
+/**
+ * The longest path and the longest error that the default of `onError` prints, in UTF-16 code
+ * units.
+ */
 export const MAX_PATH = 200
 export const MAX_FAULT = 20_000
 /** How many errors are printed: the error and its causes. */
 const MAX_ERRORS = 5
 
-/** The default of `onError`: prints the error and the path. Omits the query, because clients put tokens there by mistake. */
+/**
+ * The default of `onError`: prints the error and the path. Omits the query, because clients put
+ * tokens there by mistake.
+ */
 export function logError(error: unknown, { method, target = '' }: ErrorReport): void {
   const request = method === undefined ? '' : `${method} ${pathOf(originForm(target))} `
   // Pass only one argument: with several, the console would replace `%s` in the first.
@@ -102,7 +132,10 @@ function textOf(error: unknown): string {
   return [head, ...lines].join('\n    ')
 }
 
-/** Calls `onError` with the error, or with the cause of a {@link PortFault}. If `onError` fails, logs both errors. */
+/**
+ * Calls `onError` with the error, or with the cause of a {@link PortFault}. If `onError` fails,
+ * logs both errors.
+ */
 export function reportFault(error: unknown, { onError }: Observers, about: ErrorReport): void {
   const fault = isPortFault(error) ? error.cause : error
   const { method, target, operation, keyId } = about
@@ -110,7 +143,10 @@ export function reportFault(error: unknown, { onError }: Observers, about: Error
   callOrLog('onError', onError, logError, fault, report)
 }
 
-/** Calls a callback that gets an error, such as `onError`. If the callback throws or rejects, logs both errors. */
+/**
+ * Calls a callback that gets an error, such as `onError`. If the callback throws or rejects, logs
+ * both errors.
+ */
 export function callOrLog<Args extends readonly unknown[]>(
   name: string,
   callback: (...args: Args) => unknown,
@@ -162,7 +198,10 @@ export function reportResponse(
   )
 }
 
-/** Calls an observer. If the observer throws or rejects, calls `onFailure`, so that the client still gets its response. */
+/**
+ * Calls an observer. If the observer throws or rejects, calls `onFailure`, so that the client still
+ * gets its response.
+ */
 function callObserver(call: () => unknown, onFailure: (error: unknown) => void): void {
   try {
     Promise.resolve(call()).catch(onFailure)

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
 import { expecting } from './expected.ts'
 
-/** The body of an error response. Keeps other members: a later version of the service may add some. */
+/**
+ * The body of an error response. Keeps other members: a later version of the service may add some.
+ */
 export const errorBody = z.looseObject(
   {
     code: z.string(expecting('a code such as "pet_not_found"')),

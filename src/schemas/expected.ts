@@ -8,17 +8,24 @@ export interface Expectation {
 }
 
 /**
- * Returns the error text of a schema. Every schema needs one: zod's own texts are not part of the bundle.
+ * Returns the error text of a schema. Every schema needs one: zod's own texts are not part of the
+ * bundle.
  * @param expected - a valid value in words, such as `a whole number from 1 to 100`
  */
 export function expecting(expected: string, describe = describeValue): Expectation {
   return { error: ({ input }) => `expected ${expected}, got ${describe(input)}` }
 }
 
-/** The schema of each member of `T`. The compiler requires that both have the same members, with types that fit. */
+/**
+ * The schema of each member of `T`. The compiler requires that both have the same members, with
+ * types that fit.
+ */
 export type Shape<T> = { readonly [Name in keyof T]-?: z.ZodMiniType<T[Name]> }
 
-/** One problem of a value: the path of the wrong member, such as `cors.origins[1]`, and what is wrong with the member. */
+/**
+ * One problem of a value: the path of the wrong member, such as `cors.origins[1]`, and what is
+ * wrong with the member.
+ */
 export interface Problem {
   /** The names of the members that lead to the wrong member; empty if the value itself is wrong. */
   readonly path: readonly PropertyKey[]
@@ -32,7 +39,10 @@ export function problemsOf({ issues }: z.core.$ZodError): Problem[] {
   return issues.flatMap((issue) => innerProblems(issue, []))
 }
 
-/** If a value has the form of one alternative of a union, only the problems inside of this alternative are of interest. */
+/**
+ * If a value has the form of one alternative of a union, only the problems inside of this
+ * alternative are of interest.
+ */
 function innerProblems(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): Problem[] {
   const path = [...before, ...issue.path]
   const alternatives = issue.code === 'invalid_union' ? issue.errors : []

@@ -3,7 +3,10 @@ export const IDEMPOTENCY_KEY = /^[ -~]{1,255}$/
 
 export const KEY_EXPECTED = '1 to 255 visible ASCII characters or spaces'
 
-/** Matches the header with a key: a quoted string without parameters (RFC 9651, section 3.3.3), or the bare key, as most clients do. */
+/**
+ * Matches the header with a key: a quoted string without parameters (RFC 9651, section 3.3.3), or
+ * the bare key, as most clients do.
+ */
 export const IDEMPOTENCY_HEADER = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 export const HEADER_EXPECTED =

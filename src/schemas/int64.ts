@@ -16,7 +16,10 @@ export function int64() {
 
 export const INT64_TEXT = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each id has only one text. */
+/**
+ * Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each
+ * id has only one text.
+ */
 export function parseInt64(text: string): bigint | undefined {
   if (!INT64_TEXT.test(text)) return undefined
   const value = BigInt(text)

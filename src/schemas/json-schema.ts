@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 
 /**
- * Returns the JSON Schema of what a schema accepts (`input`), or of what it returns (`output`). An int64 is an `integer` with a
- * format.
+ * Returns the JSON Schema of what a schema accepts (`input`), or of what it returns (`output`). An
+ * int64 is an `integer` with a format.
  */
 export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input'): z.core.JSONSchema.BaseSchema {
   const { $schema, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: correct })
@@ -17,7 +17,10 @@ const correct: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema 
   if (zodSchema._zod.def.type === 'object') correctOthers(zodSchema as z.core.$ZodObject, jsonSchema)
 }
 
-/** `optionsOf` rejects other members by a schema of its own. A loose object allows them, which is the default of JSON Schema. */
+/**
+ * `optionsOf` rejects other members by a schema of its own. A loose object allows them, which is
+ * the default of JSON Schema.
+ */
 function correctOthers({ _zod: { def } }: z.core.$ZodObject, jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (def.catchall?._zod.def.type === 'custom') jsonSchema.additionalProperties = false
   else if (def.catchall?._zod.def.type === 'unknown') delete jsonSchema.additionalProperties

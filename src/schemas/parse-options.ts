@@ -3,9 +3,13 @@ import type * as z from 'zod/mini'
 import { type Problem, pathText } from './expected.ts'
 import { optionError, optionsError } from './options.ts'
 
-// The client has no hints: `leven` would make it larger. So this file stands apart from the schemas of options.
+// The client has no hints: `leven` would make it larger. So this file stands apart from the schemas
+// of options.
 
-/** @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was received */
+/**
+ * @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was
+ * received
+ */
 export function parseOptions<T>(schema: z.ZodMiniType<T>, options: unknown): T {
   const parsed = schema.safeParse(options)
   if (parsed.success) return parsed.data

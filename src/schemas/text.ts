@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import type { Expectation } from './expected.ts'
 
 /**
- * Returns a schema of texts that `read` turns into a value. For any other text, `read` returns `undefined`.
+ * Returns a schema of texts that `read` turns into a value. For any other text, `read` returns
+ * `undefined`.
  * @param expectation - the error text
  */
 export function textFor<T>(read: (text: string) => T | undefined, expectation: Expectation) {
@@ -18,8 +19,9 @@ export function textFor<T>(read: (text: string) => T | undefined, expectation: E
 }
 
 /**
- * Returns a check of how many characters a text has. Characters are Unicode code points, as JSON Schema counts them, so an emoji
- * of two UTF-16 code units is one character. `maxLength` of zod would count UTF-16 code units.
+ * Returns a check of how many characters a text has. Characters are Unicode code points, as JSON
+ * Schema counts them, so an emoji of two UTF-16 code units is one character. `maxLength` of zod
+ * would count UTF-16 code units.
  */
 export function maxCharacters(maximum: number, expectation: Expectation): z.core.$ZodCheck<string> {
   const check = z.check<string>(({ value, issues }) => {
@@ -33,7 +35,9 @@ export function maxCharacters(maximum: number, expectation: Expectation): z.core
   return check
 }
 
-/** Returns whether every database can store a text: some cannot store U+0000 and lone surrogates. */
+/**
+ * Returns whether every database can store a text: some cannot store U+0000 and lone surrogates.
+ */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }

@@ -1,7 +1,10 @@
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const MAPPED_IPV4_IN_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/
 
-/** Returns an IPv6 address in its shortest form, without zone; IPv4 for an IPv4-mapped address (RFC 4291, section 2.5.5.2). */
+/**
+ * Returns an IPv6 address in its shortest form, without zone; IPv4 for an IPv4-mapped address (RFC
+ * 4291, section 2.5.5.2).
+ */
 export function canonicalIpv6(address: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
   if (mapped !== undefined) return mapped
@@ -17,7 +20,10 @@ export function canonicalIpv6(address: string): string | undefined {
 /** Matches an IPv4 address with a port, or an IPv6 address in brackets. */
 const WITH_PORT = /^(?:(\d+\.[\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/
 
-/** Returns an IPv4 address without port, or an IPv6 prefix. A client may use many ports, and all addresses of its IPv6 prefix. */
+/**
+ * Returns an IPv4 address without port, or an IPv6 prefix. A client may use many ports, and all
+ * addresses of its IPv6 prefix.
+ */
 export function addressGroup(address: string, prefixLength: number): string {
   if (!address.includes(':')) return address
   const [, ipv4, ipv6 = address] = WITH_PORT.exec(address) ?? []

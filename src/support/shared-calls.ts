@@ -17,7 +17,10 @@ interface SharingOptions {
 export interface SharedCalls<Result> {
   /** Makes a call, or waits for the call of another request. */
   run(name: string): Promise<Result>
-  /** Later requests do not wait for the call that is in progress now. Without a name, this holds for all calls. */
+  /**
+   * Later requests do not wait for the call that is in progress now. Without a name, this holds for
+   * all calls.
+   */
   drop(name?: string): void
 }
 
@@ -28,16 +31,19 @@ interface Call<Result> {
 }
 
 /**
- * Returns a function that shares calls in progress. On Workers, a promise stays pending for ever if its request has ended, and
- * after a lost connection, a driver may never respond. So a request waits for another one only for a while. Then it makes the call
- * itself, and uses the first result of both.
- * @param call - `isDropped` says whether the call was dropped meanwhile, so its result may be outdated
+ * Returns a function that shares calls in progress. On Workers, a promise stays pending for ever if
+ * its request has ended, and after a lost connection, a driver may never respond. So a request
+ * waits for another one only for a while. Then it makes the call itself, and uses the first result
+ * of both.
+ * @param call - `isDropped` says whether the call was dropped meanwhile, so its result may be
+ * outdated
  */
 export function sharedCalls<Result>(
   call: (name: string, isDropped: () => boolean) => Promise<Result>,
   { max, longestWait, clock }: SharingOptions,
 ): SharedCalls<Result> {
-  // `fetch` of lru-cache is not used: it has an `AbortController` for each call, and on Workers, `abort` throws in another request.
+  // `fetch` of lru-cache is not used: it has an `AbortController` for each call, and on Workers,
+  // `abort` throws in another request.
   const running: LRUCache<string, Call<Result>> = boundedMap(max)
 
   async function run(name: string): Promise<Result> {

@@ -11,17 +11,26 @@ export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_TIME
 }
 
-/** Returns whether a time is probably in seconds: as seconds, it is from 2001 to 5138; as milliseconds, from 1970 to 1973. */
+/**
+ * Returns whether a time is probably in seconds: as seconds, it is from 2001 to 5138; as
+ * milliseconds, from 1970 to 1973.
+ */
 export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
 
-/** Returns why a signal has aborted. The signals of jsdom 20, the one of Jest 29, have neither `reason` nor `throwIfAborted`. */
+/**
+ * Returns why a signal has aborted. The signals of jsdom 20, the one of Jest 29, have neither
+ * `reason` nor `throwIfAborted`.
+ */
 export function abortReason(signal: AbortSignal): unknown {
   return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason
 }
 
-/** Calls `start`, which starts work and may return a function to stop it. If the signal aborts, stops the work and rejects. */
+/**
+ * Calls `start`, which starts work and may return a function to stop it. If the signal aborts,
+ * stops the work and rejects.
+ */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
   start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => (() => unknown) | undefined,
@@ -50,7 +59,10 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   })
 }
 
-/** Returns the result of `promise`. After `timeout` milliseconds without a result, rejects with what `onTimeout` returns. */
+/**
+ * Returns the result of `promise`. After `timeout` milliseconds without a result, rejects with what
+ * `onTimeout` returns.
+ */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, onTimeout: () => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(onTimeout()), timeout)

@@ -1,4 +1,7 @@
-/** Removes all `character`s from the end of a text. A pattern such as `/0+$/` would take quadratic time for hostile texts. */
+/**
+ * Removes all `character`s from the end of a text. A pattern such as `/0+$/` would take quadratic
+ * time for hostile texts.
+ */
 export function trimEndOf(text: string, character: string): string {
   let end = text.length
   while (text[end - 1] === character) end--

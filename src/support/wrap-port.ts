@@ -1,4 +1,7 @@
-/** A function for each method of a port. It gets `call`, then the parameters of the method. `call()` calls the method. */
+/**
+ * A function for each method of a port. It gets `call`, then the parameters of the method. `call()`
+ * calls the method.
+ */
 export type Around<Port> = {
   readonly [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...parameters: infer Parameters) => infer Result
     ? (call: () => Result, ...parameters: Parameters) => Result
@@ -8,9 +11,10 @@ export type Around<Port> = {
 type Method = (...parameters: unknown[]) => unknown
 
 /**
- * Returns a port that does the same as `port`, with a function of yours around some of its methods, for example to time them. The
- * functions in `around` have the names of the methods. `call` passes all arguments on, such as a `CallContext`. The methods of
- * classes are passed on too, and keep their `this`. A function for a method that the port does not have is ignored.
+ * Returns a port that does the same as `port`, with a function of yours around some of its methods,
+ * for example to time them. The functions in `around` have the names of the methods. `call` passes
+ * all arguments on, such as a `CallContext`. The methods of classes are passed on too, and keep
+ * their `this`. A function for a method that the port does not have is ignored.
  * @example
  * ```ts
  * import { memory } from 'petstore-kit'
@@ -53,7 +57,10 @@ function memberNames(object: object): Set<string | symbol> {
   return names
 }
 
-/** Returns false for `Object.prototype`, for `Function.prototype` (a class may be a port), and for `null` after the last prototype. */
+/**
+ * Returns false for `Object.prototype`, for `Function.prototype` (a class may be a port), and for
+ * `null` after the last prototype.
+ */
 function hasOwnMembers(holder: object | null): holder is object {
   return holder !== null && holder !== Object.prototype && holder !== Function.prototype
 }

@@ -1,16 +1,18 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that counts the uses of a table: call it after each use, or once for many uses with their number. It starts
- * `work` once in `period` uses, unless `work` still runs. No request waits for `work`, so its errors go to `report`: one if `work`
- * fails several times in a row, and none for a single `service_unavailable`, because requests report it too.
+ * Returns a function that counts the uses of a table: call it after each use, or once for many uses
+ * with their number. It starts `work` once in `period` uses, unless `work` still runs. No request
+ * waits for `work`, so its errors go to `report`: one if `work` fails several times in a row, and
+ * none for a single `service_unavailable`, because requests report it too.
  */
 export function inBackground(
   period: number,
   work: () => Promise<unknown>,
   report: (error: unknown) => void,
 ): (uses?: number) => void {
-  // Random: on Workers, a back end serves one request. If each began with `work`, every request would run it.
+  // Random: on Workers, a back end serves one request. If each began with `work`, every request
+  // would run it.
   let usesLeft = Math.floor(Math.random() * period)
   let isRunning = false
   let weightOfFailures = 0

@@ -5,9 +5,10 @@ import { unavailable } from '../shared/errors.ts'
 import { meaningOf, sqlStateOf } from './errors.ts'
 
 /**
- * Which calls to reject after a failed statement. `call`: only calls whose values the database rejected; the others are repeated.
- * `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because their clients have
- * already waited for the failed one.
+ * Which calls to reject after a failed statement. `call`: only calls whose values the database
+ * rejected; the others are repeated. `statement`: all calls of the statement. `waiting`: also the
+ * calls that wait for the next statement, because their clients have already waited for the failed
+ * one.
  */
 export type FailedCalls = 'call' | 'statement' | 'waiting'
 
@@ -15,9 +16,14 @@ export interface BatchOptions<Input, Output> {
   /** Runs calls as one statement, all or none. Returns their results in the order of the calls. */
   send(inputs: readonly Input[]): Promise<readonly Output[]>
   failedCallsOf(error: unknown): FailedCalls
-  /** How long a statement may take, in milliseconds. After that, its connection is treated as lost. */
+  /**
+   * How long a statement may take, in milliseconds. After that, its connection is treated as lost.
+   */
   readonly timeout: number
-  /** The largest sum of the sizes of the calls in a statement. A single call may be larger. @default no limit */
+  /**
+   * The largest sum of the sizes of the calls in a statement. A single call may be larger.
+   * @default no limit
+   */
   readonly maxSize?: number
   sizeOf?(input: Input): number
 }
@@ -30,13 +36,16 @@ interface Call<Input, Output> {
   readonly reject: (error: unknown) => void
 }
 
-/** Enough to find one rejected value among 4,000 calls. If more values are wrong, some calls get 503 and are not tried. */
+/**
+ * Enough to find one rejected value among 4,000 calls. If more values are wrong, some calls get 503
+ * and are not tried.
+ */
 const MOST_REPEATS = 24
 
 /**
- * Returns a function whose calls share statements: the calls of one turn of the event loop, and the calls that arrive while a
- * statement runs. So any number of calls needs only one connection, and a call waits for about two statements: a running one and
- * its own.
+ * Returns a function whose calls share statements: the calls of one turn of the event loop, and the
+ * calls that arrive while a statement runs. So any number of calls needs only one connection, and a
+ * call waits for about two statements: a running one and its own.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
@@ -76,7 +85,10 @@ export function inBatches<Input, Output>(
     }
   }
 
-  /** Finds the call with the rejected value. Without a limit, as many statements as calls could be sent. */
+  /**
+   * Finds the call with the rejected value. Without a limit, as many statements as calls could be
+   * sent.
+   */
   async function carryOutHalves(
     calls: readonly Call<Input, Output>[],
     error: unknown,
@@ -92,15 +104,17 @@ export function inBatches<Input, Output>(
 
   return (input, context) =>
     new Promise((resolve, reject) => {
-      // `sizeOf` throws for a value of a wrong type. Inside the promise, the error rejects only this call.
+      // `sizeOf` throws for a value of a wrong type. Inside the promise, the error rejects only
+      // this call.
       waiting.push({ input, size: sizeOf(input), context, resolve, reject })
       if (!isRunning) void sendWaiting()
     })
 }
 
 /**
- * Rejects the calls whose clients have left or have already received a 503, and returns the others. Only calls that have waited for
- * another statement are checked, because reading `signal` creates an `AbortController`.
+ * Rejects the calls whose clients have left or have already received a 503, and returns the others.
+ * Only calls that have waited for another statement are checked, because reading `signal` creates
+ * an `AbortController`.
  */
 function rejectUnwanted<Input, Output>(calls: readonly Call<Input, Output>[]): Call<Input, Output>[] {
   const wanted: Call<Input, Output>[] = []
@@ -113,8 +127,8 @@ function rejectUnwanted<Input, Output>(calls: readonly Call<Input, Output>[]): C
 }
 
 /**
- * How long a statement may take besides its wait for a row, in milliseconds. PostgreSQL itself ends a wait for a row after
- * `lockTimeout`, but it waits for a locked table before it reads that limit.
+ * How long a statement may take besides its wait for a row, in milliseconds. PostgreSQL itself ends
+ * a wait for a row after `lockTimeout`, but it waits for a locked table before it reads that limit.
  */
 const WORKING_TIME = 2_000
 
@@ -122,7 +136,10 @@ export function statementRules(lockTimeout: number): Pick<BatchOptions<never, ne
   return { timeout: lockTimeout + WORKING_TIME, failedCallsOf }
 }
 
-/** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
+/**
+ * SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a
+ * result.
+ */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
 function failedCallsOf(error: unknown): FailedCalls {

@@ -27,7 +27,10 @@ export interface PostgresContext {
   readonly report: (error: unknown) => void
 }
 
-/** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
+/**
+ * How many times a statement is tried if it conflicts with others. Conflicts are rare at the
+ * default isolation level.
+ */
 const TRIES = 20
 
 const clientSchema = withMethods<PostgresClient>({ query: true }, 'an object with query(text, values)')

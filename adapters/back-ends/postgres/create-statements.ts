@@ -13,12 +13,14 @@ export interface CreateSettings {
 }
 
 /**
- * Returns the SQL that adds several animals with one commit. `$1` is a JSON array of objects with the members `name`, `category`
- * and `status`, and for `addOnce` also `key` and `fingerprint`. The rows of the result have the order of the array.
+ * Returns the SQL that adds several animals with one commit. `$1` is a JSON array of objects with
+ * the members `name`, `category` and `status`, and for `addOnce` also `key` and `fingerprint`. The
+ * rows of the result have the order of the array.
  *
- * A client that follows the list by id must miss no animal. So ids must become visible in ascending order: each transaction first
- * locks the row of `turn`, then takes its ids, and keeps the lock until it has committed. Each part of a `WITH` that must run
- * before another one is named by that other part, and `MATERIALIZED` keeps PostgreSQL from merging the two.
+ * A client that follows the list by id must miss no animal. So ids must become visible in ascending
+ * order: each transaction first locks the row of `turn`, then takes its ids, and keeps the lock
+ * until it has committed. Each part of a `WITH` that must run before another one is named by that
+ * other part, and `MATERIALIZED` keeps PostgreSQL from merging the two.
  */
 export function createStatements(settings: CreateSettings) {
   return { add: settings.parallelCreates ? addInParallel(settings) : addInTurn(settings), addOnce: addOnce(settings) }
@@ -40,9 +42,10 @@ RETURNING id::text AS id`
 }
 
 /**
- * Inserts all idempotency keys, each with the id that its animal would get. If a key is there already, and has not expired, its
- * row keeps the earlier id; then no animal is added, and the new id is a gap. If another transaction is adding the same key, the
- * insert waits for its commit, and sees its row even though the statement began before. Keys are inserted in the order of their
+ * Inserts all idempotency keys, each with the id that its animal would get. If a key is there
+ * already, and has not expired, its row keeps the earlier id; then no animal is added, and the new
+ * id is a gap. If another transaction is adding the same key, the insert waits for its commit, and
+ * sees its row even though the statement began before. Keys are inserted in the order of their
  * hashes: two statements that wait for each other's keys would deadlock.
  */
 function addOnce(settings: CreateSettings): string {
@@ -80,14 +83,20 @@ SELECT coalesce(pet_id, new_id)::text AS id,
 FROM given LEFT JOIN used USING (key_sha256) ORDER BY place`
 }
 
-/** `before` is the lock timeout of the connection. Your program may have begun this transaction, so it must be restored. */
+/**
+ * `before` is the lock timeout of the connection. Your program may have begun this transaction, so
+ * it must be restored.
+ */
 function limitWait({ lockTimeout }: CreateSettings): string {
   return `wait AS MATERIALIZED (
   SELECT current_setting('lock_timeout') AS before, set_config('lock_timeout', '${lockTimeout}', true)
 )`
 }
 
-/** Without `WHERE id = 1`, PostgreSQL would plan for thousands of rows, because nobody has analysed a table of one row. */
+/**
+ * Without `WHERE id = 1`, PostgreSQL would plan for thousands of rows, because nobody has analysed
+ * a table of one row.
+ */
 function takeTurn(settings: CreateSettings): string {
   return `${limitWait(settings)},
 turn AS MATERIALIZED (

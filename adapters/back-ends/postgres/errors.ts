@@ -1,14 +1,16 @@
 /**
  * The reaction to an error:
- * - `repeat`: the statement has changed nothing because of another transaction. Send it again; if that never helps, respond 503.
+ * - `repeat`: the statement has changed nothing because of another transaction. Send it again; if
+ *   that never helps, respond 503.
  * - `refused`: PostgreSQL rejects a value, so only the call with this value fails.
  * - `unavailable`: PostgreSQL cannot work now. The client gets 503, and may try again.
  */
 export type Meaning = 'repeat' | 'refused' | 'unavailable'
 
 /**
- * SQLSTATE codes, and their classes (the first two characters). A code goes before its class. Any other code is a fault of the
- * set-up or of this package, and becomes 500. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * SQLSTATE codes, and their classes (the first two characters). A code goes before its class. Any
+ * other code is a fault of the set-up or of this package, and becomes 500.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const SQLSTATES: Readonly<Record<string, Meaning>> = {
   '08': 'unavailable', // the connection failed; PgBouncer also has no free connection
@@ -34,19 +36,23 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
 }
 
 /**
- * Codes of drivers for a lost connection, or for none that was free in time: postgres.js (`CONNECTION_CLOSED`, `CONNECT_TIMEOUT`),
- * Bun (`ERR_POSTGRES_CONNECTION_CLOSED`), and `fetch` of Node (`UND_ERR_SOCKET`). Errors of Node's sockets have a `syscall`.
+ * Codes of drivers for a lost connection, or for none that was free in time: postgres.js
+ * (`CONNECTION_CLOSED`, `CONNECT_TIMEOUT`), Bun (`ERR_POSTGRES_CONNECTION_CLOSED`), and `fetch` of
+ * Node (`UND_ERR_SOCKET`). Errors of Node's sockets have a `syscall`.
  */
 const DRIVER_CODES = /^(?:CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+|UND_ERR_\w+)$/
 
 /**
- * Messages of errors without a code: of pg, pg-pool and PGlite, of the sockets of Workers, and of Neon's driver, whose server has
- * responded with 429 or 5xx.
+ * Messages of errors without a code: of pg, pg-pool and PGlite, of the sockets of Workers, and of
+ * Neon's driver, whose server has responded with 429 or 5xx.
  */
 const DRIVER_MESSAGES =
   /^(?:proxy request failed|Network connection lost|Stream was cancelled|Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing)|Server error \(HTTP status (?:429|5\d\d)\))/
 
-/** Returns what an error of PostgreSQL or its driver means; `undefined` for a fault. Does not use `instanceof`: under Jest, it is false for Node's errors. */
+/**
+ * Returns what an error of PostgreSQL or its driver means; `undefined` for a fault. Does not use
+ * `instanceof`: under Jest, it is false for Node's errors.
+ */
 export function meaningOf(error: unknown): Meaning | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const state = sqlStateOf(error)

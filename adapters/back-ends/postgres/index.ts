@@ -18,22 +18,30 @@ export type { PostgresClient, PostgresValue } from './connection.ts'
 export interface PostgresOptions extends KeyOptions {
   /** The PostgreSQL schema of the tables. `migrate` creates the schema. @default 'petstore' */
   readonly schema?: string | undefined
-  /** A clock for tests, in milliseconds since the Unix epoch. @default PostgreSQL's time, so that different machines agree */
+  /**
+   * A clock for tests, in milliseconds since the Unix epoch.
+   * @default PostgreSQL's time, so that different machines agree
+   */
   readonly clock?: Clock | undefined
   /**
-   * How long a write waits for a lock, in milliseconds. A call can wait twice: for the write before it and for its own lock. Stay
-   * below half of the store's `timeout`; otherwise an animal may be stored after its client got a 503. @default 4000
+   * How long a write waits for a lock, in milliseconds. A call can wait twice: for the write before
+   * it and for its own lock. Stay below half of the store's `timeout`; otherwise an animal may be
+   * stored after its client got a 503.
+   * @default 4000
    */
   readonly lockTimeout?: number | undefined
   /**
-   * Whether processes add animals at the same time. This is faster if several processes meet slow commits, but animals no longer
-   * become visible in the order of their ids: a page may miss an animal that was being added while the page was read. A client
-   * that follows the list must then start again at the last page that it has. Set it in all processes alike. @default false
+   * Whether processes add animals at the same time. This is faster if several processes meet slow
+   * commits, but animals no longer become visible in the order of their ids: a page may miss an
+   * animal that was being added while the page was read. A client that follows the list must then
+   * start again at the last page that it has. Set it in all processes alike.
+   * @default false
    */
   readonly parallelCreates?: boolean | undefined
   /**
-   * Called with errors that do not make a request fail: old rows cannot be deleted, so tables grow; or `synchronous_commit` is
-   * off, so a crash of PostgreSQL can lose animals. @default logs to `console.error`
+   * Called with errors that do not make a request fail: old rows cannot be deleted, so tables grow;
+   * or `synchronous_commit` is off, so a crash of PostgreSQL can lose animals.
+   * @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
@@ -41,13 +49,14 @@ export interface PostgresOptions extends KeyOptions {
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd extends ManagedBackEnd {
   /**
-   * Creates or updates the tables. Call it at every start; several processes may call it at the same time. If the next id is not
-   * above all animals, as after logical replication, it is raised. If the setting `synchronous_commit` is `off`, `onError` gets an
-   * error, because a crash of PostgreSQL can then lose acknowledged animals.
+   * Creates or updates the tables. Call it at every start; several processes may call it at the
+   * same time. If the next id is not above all animals, as after logical replication, it is raised.
+   * If the setting `synchronous_commit` is `off`, `onError` gets an error, because a crash of
+   * PostgreSQL can then lose acknowledged animals.
    *
-   * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option` if a later release has
-   * migrated the tables, if the server is a PostgreSQL before 12 or another database, such as CockroachDB, or if the encoding of
-   * the database is not UTF8
+   * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option`
+   * if a later release has migrated the tables, if the server is a PostgreSQL before 12 or another
+   * database, such as CockroachDB, or if the encoding of the database is not UTF8
    */
   migrate(): Promise<void>
 }
@@ -64,8 +73,9 @@ const postgresOptions = optionsOf<PostgresOptions>({
 /**
  * Stores animals, keys and request counters in PostgreSQL 12 or later, for any number of processes.
  *
- * Each operation is one statement and changes no setting of its connection, so it works behind a pooler. The client remains
- * yours: listen to the `error` event of a `Pool`, and close the client when you are done.
+ * Each operation is one statement and changes no setting of its connection, so it works behind a
+ * pooler. The client remains yours: listen to the `error` event of a `Pool`, and close the client
+ * when you are done.
  *
  * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
@@ -88,7 +98,8 @@ export function postgres(client: PostgresClient, given: PostgresOptions = {}): P
   const query = queryOf(client)
   const schema = quoteName(options.schema ?? 'petstore')
   const statements = keyStatements(schema)
-  // For a text with U+0000, PostgreSQL would report an error. No key contains U+0000, so the result is empty.
+  // For a text with U+0000, PostgreSQL would report an error. No key contains U+0000, so the result
+  // is empty.
   const run: Parameters<typeof databaseKeys>[1] = (name, ...values) =>
     values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
   const context = { query, schema, clock, lockTimeout, report }

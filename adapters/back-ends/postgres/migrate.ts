@@ -7,9 +7,15 @@ import { STEPS } from './schema.ts'
 
 const MIGRATION_LOCK = 7_382_615_401
 
-/** The SQLSTATE code for a schema that a later release has migrated. The message of the error is the version of the schema. */
+/**
+ * The SQLSTATE code for a schema that a later release has migrated. The message of the error is the
+ * version of the schema.
+ */
 const LATER = 'PSK01'
-/** The SQLSTATE code for a database that cannot store every name. The message of the error is its encoding. */
+/**
+ * The SQLSTATE code for a database that cannot store every name. The message of the error is its
+ * encoding.
+ */
 const ENCODING = 'PSK02'
 
 const OLDEST_MAJOR = 12
@@ -18,8 +24,8 @@ const OLDEST_MAJOR = 12
 const IMITATION = /-YB-|Redshift|Greenplum|QuestDB/
 
 /**
- * The migration is one statement, because a pooler could divide several statements between connections. A lock makes processes
- * migrate one after another. Tests pass other steps.
+ * The migration is one statement, because a pooler could divide several statements between
+ * connections. A lock makes processes migrate one after another. Tests pass other steps.
  *
  * @param schema - the quoted name of the schema
  */
@@ -36,7 +42,10 @@ export async function migrate(query: Query, schema: string, steps = STEPS): Prom
   }
 }
 
-/** Throws if the server is not PostgreSQL and only speaks its protocol: such a server could lose animals. */
+/**
+ * Throws if the server is not PostgreSQL and only speaks its protocol: such a server could lose
+ * animals.
+ */
 async function requirePostgres(query: Query): Promise<void> {
   const [row] = await query<object>('SELECT version()')
   const version = String(Object.values(row ?? {})[0])
@@ -56,9 +65,10 @@ function wrongEncoding(encoding: string, cause: unknown): PetStoreError {
 }
 
 /**
- * Runs at each migration. A restored or replicated database may lack the row of `turn`, and its sequence may be behind the animals:
- * logical replication copies rows, but not sequences. Each create would then get an id that exists. The lock keeps out creates
- * only while the sequence is moved.
+ * Runs at each migration. A restored or replicated database may lack the row of `turn`, and its
+ * sequence may be behind the animals: logical replication copies rows, but not sequences. Each
+ * create would then get an id that exists. The lock keeps out creates only while the sequence is
+ * moved.
  */
 const REPAIR = `
   IF NOT EXISTS (SELECT FROM turn) THEN INSERT INTO turn VALUES (1) ON CONFLICT DO NOTHING; END IF;
@@ -72,7 +82,10 @@ function isBehind(): string {
   return 'SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END < (SELECT max(id) FROM pets) FROM pet_ids'
 }
 
-/** Returns the migration in PL/pgSQL. If `pg_temp` were not last in `search_path`, temporary tables could hide our tables. */
+/**
+ * Returns the migration in PL/pgSQL. If `pg_temp` were not last in `search_path`, temporary tables
+ * could hide our tables.
+ */
 function program(schema: string, steps: readonly string[]): string {
   const versions = `${schema}.versions`
   const guardedSteps = steps.map(

@@ -14,7 +14,10 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Puts a text between two tags `$petstore$`. Adds `_` to the tags until the text contains nothing that would end the quote. */
+/**
+ * Puts a text between two tags `$petstore$`. Adds `_` to the tags until the text contains nothing
+ * that would end the quote.
+ */
 export function dollarQuoted(text: string): string {
   let tag = '$petstore$'
   while (`${text}${tag}`.indexOf(tag) < text.length) tag = tag.replace(/\$$/, '_$')

@@ -10,22 +10,31 @@ const LARGEST_BATCH = 1_000
 /** Each process deletes old counters once in 500 requests. */
 const PRUNE_EVERY = 500
 
-/** The time of a group, and the state of its subject before its first request. Drivers return 64-bit integers as texts. */
+/**
+ * The time of a group, and the state of its subject before its first request. Drivers return 64-bit
+ * integers as texts.
+ */
 type GroupRow = Readonly<Record<'round' | 'who' | 'countedat' | Lowercase<keyof QuotaState>, string | number>>
 
-/** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */
+/**
+ * Requests of one subject with equal limits and ban rules. The statement gets them as one entry.
+ */
 interface Group {
   readonly request: QuotaRequest
-  /** 1 for the first group of a subject. A statement counts the groups of a subject one round after another. */
+  /**
+   * 1 for the first group of a subject. A statement counts the groups of a subject one round after
+   * another.
+   */
   readonly round: number
   /** The positions of the requests in their batch. */
   readonly positions: number[]
 }
 
 /**
- * Requests that arrive at the same time share a statement. Its commit does not wait for the disk, so a slow disk delays no request,
- * but a crash of PostgreSQL loses about a second of counts. Anonymous clients have separate statements, so that a flood of them
- * does not delay clients with a key.
+ * Requests that arrive at the same time share a statement. Its commit does not wait for the disk,
+ * so a slow disk delays no request, but a crash of PostgreSQL loses about a second of counts.
+ * Anonymous clients have separate statements, so that a flood of them does not delay clients with a
+ * key.
  */
 export function postgresQuota({ query, schema, clock, lockTimeout, report }: PostgresContext): QuotaStore {
   const statements = countStatements(schema)
@@ -75,7 +84,10 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
   }
 }
 
-/** A counter and the time. All other columns are null if the subject has no counter. Drivers return 64-bit integers as texts. */
+/**
+ * A counter and the time. All other columns are null if the subject has no counter. Drivers return
+ * 64-bit integers as texts.
+ */
 type CounterRow = Readonly<Record<string, string | number | null>>
 
 /** Returns the state after the last requests of a counter. */
@@ -102,7 +114,10 @@ function stateIn(row: CounterRow | undefined): QuotaState {
   return state
 }
 
-/** Groups are sorted by subject, because statements that lock rows in the same order cannot deadlock. */
+/**
+ * Groups are sorted by subject, because statements that lock rows in the same order cannot
+ * deadlock.
+ */
 function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   const sorted = [...requests.entries()].sort(([, a], [, b]) =>
     a.subject < b.subject ? -1 : Number(a.subject > b.subject),
@@ -132,7 +147,10 @@ function entryOf({ request, round, positions }: Group) {
   }
 }
 
-/** Adds the count of each request of a group to `counts`. PostgreSQL returns only the state before the group. */
+/**
+ * Adds the count of each request of a group to `counts`. PostgreSQL returns only the state before
+ * the group.
+ */
 function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),

@@ -1,11 +1,17 @@
 import { BUCKET_SIZE } from '../shared/counters.ts'
 import { COUNT_COLUMNS, countingSql } from '../shared/counting-sql.ts'
 
-/** Returns SQL for a time in whole milliseconds: `given`, or the time of PostgreSQL if `given` is null. Tests pass a time. */
+/**
+ * Returns SQL for a time in whole milliseconds: `given`, or the time of PostgreSQL if `given` is
+ * null. Tests pass a time.
+ */
 export const timeOr = (given: string) =>
   `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
 
-/** `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the schema of the tables. */
+/**
+ * `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the
+ * schema of the tables.
+ */
 function plpgsql(head: string, settings: string, body: string, variables = ''): string {
   return `${head} LANGUAGE plpgsql ${settings} SET search_path FROM CURRENT AS $body$
     ${variables && `DECLARE ${variables}`} BEGIN
@@ -14,8 +20,9 @@ function plpgsql(head: string, settings: string, body: string, variables = ''): 
 }
 
 /**
- * Writes a function whose parameter `lock_wait` is the lock timeout in milliseconds. The clause `SET lock_timeout = 0` makes
- * PostgreSQL restore the caller's `lock_timeout` when the function returns, even inside a longer transaction.
+ * Writes a function whose parameter `lock_wait` is the lock timeout in milliseconds. The clause
+ * `SET lock_timeout = 0` makes PostgreSQL restore the caller's `lock_timeout` when the function
+ * returns, even inside a longer transaction.
  */
 function lockingFunction(
   head: string,
@@ -27,10 +34,16 @@ function lockingFunction(
   return plpgsql(head, settings, limitedBody, variables)
 }
 
-/** The name of a column in the results of `spend`: some drivers rename columns such as `used_in_day`. */
+/**
+ * The name of a column in the results of `spend`: some drivers rename columns such as
+ * `used_in_day`.
+ */
 const resultOf = (column: string) => column.replaceAll('_', '')
 
-/** The tables of animals and API keys. All times are milliseconds since 1970, as JavaScript has them. */
+/**
+ * The tables of animals and API keys. All times are milliseconds since 1970, as JavaScript has
+ * them.
+ */
 const TABLES = `
     CREATE TABLE pets (
       id bigint PRIMARY KEY,
@@ -73,12 +86,13 @@ const TABLES = `
     COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply.';`
 
 /**
- * A counter has the state of a subject before its last requests, and these last requests: how many, when, and with which limits.
- * The next statement first counts them, then returns that state and stores its own requests in their place. So this file only has
- * the rule for the state, and JavaScript computes the result of each request by `countRequest`. `ends_at` is the end of the day in
- * which a ban that begins now would end, so the index changes once a day. Each request rewrites a counter, so `fillfactor` leaves
- * room for new row versions. Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a
- * key.
+ * A counter has the state of a subject before its last requests, and these last requests: how many,
+ * when, and with which limits. The next statement first counts them, then returns that state and
+ * stores its own requests in their place. So this file only has the rule for the state, and
+ * JavaScript computes the result of each request by `countRequest`. `ends_at` is the end of the day
+ * in which a ban that begins now would end, so the index changes once a day. Each request rewrites
+ * a counter, so `fillfactor` leaves room for new row versions. Anonymous clients have their own
+ * table: a flood of them cannot remove the counter of a client with a key.
  */
 const COUNTERS = `
     CREATE TABLE quota (
@@ -102,9 +116,10 @@ const COUNTERS = `
     COMMENT ON TABLE anonymous IS 'Counts of client addresses without a key, like quota. Each of 256 buckets has about 40 rows.';`
 
 /**
- * Writes a function that counts the requests in `given`, and returns the state of each entry before its requests. An entry stands
- * for equal requests of one subject. One statement cannot change a row twice, so there is a round for each entry of a subject. The
- * parameter `at` is the time, or null for PostgreSQL's time. PostgreSQL plans the statement once per connection; as a statement of
+ * Writes a function that counts the requests in `given`, and returns the state of each entry before
+ * its requests. An entry stands for equal requests of one subject. One statement cannot change a
+ * row twice, so there is a round for each entry of a subject. The parameter `at` is the time, or
+ * null for PostgreSQL's time. PostgreSQL plans the statement once per connection; as a statement of
  * its own it would be planned for each request, which takes longer than counting.
  *
  * @param table - its name, and the columns of its primary key
@@ -113,7 +128,8 @@ function spendFunction(name: string, table: string, key: string, makeRoom = ''):
   const entries = `json_to_recordset(given) AS entry (round int, subject text, bucket int, per_minute bigint, per_day bigint,
             after_refusals bigint, ban_length bigint, requests int)`
   const given = ['per_minute', 'per_day', 'after_refusals', 'ban_length', 'requests']
-  // The time is read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
+  // The time is read after the wait for the row. Otherwise, a request could be counted at an
+  // earlier time than the one before it.
   const time = timeOr('at')
   return lockingFunction(
     `CREATE FUNCTION ${name}(given json, rounds int, at double precision, lock_wait int) RETURNS TABLE (
@@ -138,8 +154,8 @@ function spendFunction(name: string, table: string, key: string, makeRoom = ''):
 const SPEND = spendFunction('spend', 'quota', 'subject')
 
 /**
- * If a bucket of anonymous clients is full, new clients replace those whose day has ended, and then those with the fewest
- * requests. So clients over their limit are replaced last, and stay refused.
+ * If a bucket of anonymous clients is full, new clients replace those whose day has ended, and then
+ * those with the fewest requests. So clients over their limit are replaced last, and stay refused.
  */
 const SPEND_ANONYMOUS = spendFunction(
   'spend_anonymous',
@@ -158,5 +174,8 @@ const SPEND_ANONYMOUS = spendFunction(
         ) AS old));`,
 )
 
-/** Each step leads from one version of the schema to the next. Never change a released step; add another step. */
+/**
+ * Each step leads from one version of the schema to the next. Never change a released step; add
+ * another step.
+ */
 export const STEPS: readonly string[] = [TABLES + COUNTERS + SPEND + SPEND_ANONYMOUS]

@@ -2,7 +2,10 @@ import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
 import { timeOr } from './schema.ts'
 
-/** How many rows one statement deletes. Fewer rows are added between two such statements, so no table grows forever. */
+/**
+ * How many rows one statement deletes. Fewer rows are added between two such statements, so no
+ * table grows forever.
+ */
 const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 
@@ -12,13 +15,16 @@ function prune(table: string, condition: string, order: string, limit = PRUNED_A
   SELECT ctid FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`
 }
 
-/** SQL for the current time minus `age` milliseconds. A subquery computes it once, so that an index can be used. */
+/**
+ * SQL for the current time minus `age` milliseconds. A subquery computes it once, so that an index
+ * can be used.
+ */
 const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
 
 /**
- * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
- * pairs (status, id): with `status = $3`, PostgreSQL might search the whole table by id, which is slow if few animals have the
- * status.
+ * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A
+ * list with a status compares pairs (status, id): with `status = $3`, PostgreSQL might search the
+ * whole table by id, which is slow if few animals have the status.
  */
 export function readStatements(schema: string) {
   const pets = `SELECT id::text AS id, name, category_id::text AS category, status FROM ${schema}.pets`
@@ -36,7 +42,10 @@ const KEY = `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account
     THEN json_build_object('perMinute', limit_per_minute, 'perDay', limit_per_day) END,
   'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))::text AS json`
 
-/** SQL that sets a column to the member of the JSON `changes`, or to the old value if it has no such member. */
+/**
+ * SQL that sets a column to the member of the JSON `changes`, or to the old value if it has no such
+ * member.
+ */
 const changed = (column: string, member: string, cast = '') =>
   `${column} = CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
 

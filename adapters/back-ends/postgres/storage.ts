@@ -9,8 +9,8 @@ import { createStatements } from './create-statements.ts'
 import { readStatements } from './statements.ts'
 
 /**
- * 64-bit integers are text, because a JavaScript number would lose digits. Each column name is one lower-case word, because some
- * drivers rename columns such as `category_id`.
+ * 64-bit integers are text, because a JavaScript number would lose digits. Each column name is one
+ * lower-case word, because some drivers rename columns such as `category_id`.
  */
 interface PetRow {
   readonly id: string
@@ -19,7 +19,10 @@ interface PetRow {
   readonly status: PetStatus | null
 }
 
-/** The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each animal. */
+/**
+ * The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each
+ * animal.
+ */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 /** Each process deletes expired idempotency keys once in 1,000 uses of a key. */
@@ -45,7 +48,10 @@ interface StorageContext extends PostgresContext {
   readonly parallelCreates: boolean
 }
 
-/** Animals that are added at the same time share one statement with one commit, and clients get 201 after that commit. */
+/**
+ * Animals that are added at the same time share one statement with one commit, and clients get 201
+ * after that commit.
+ */
 export function postgresStorage(context: StorageContext): PetStorage {
   const { query, schema, clock, lockTimeout, report } = context
   const read = readStatements(schema)
@@ -65,7 +71,8 @@ export function postgresStorage(context: StorageContext): PetStorage {
     const keys = given.filter(({ hasKey }) => hasKey).length
     const rows = await (keys === 0 ? query<AddedRow>(write.add, [pets]) : query<AddedRow>(write.addOnce, [pets, now()]))
     if (rows.length < given.length) throw new Error(NO_TURN)
-    // Prune only after the statement: pruning may wait for locks without a limit, and could block the only connection of a pool.
+    // Prune only after the statement: pruning may wait for locks without a limit, and could block
+    // the only connection of a pool.
     if (keys > 0) pruneKeys(keys)
     return rows
   }
@@ -101,7 +108,10 @@ export function postgresStorage(context: StorageContext): PetStorage {
   }
 }
 
-/** Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the statement. */
+/**
+ * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
+ * statement.
+ */
 function jsonOf({ name, categoryId, status }: NewPet, idempotency: Idempotency | undefined): string {
   if (!isStorable(name) || !isInt64(categoryId))
     throw new TypeError(

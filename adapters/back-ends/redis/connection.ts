@@ -24,7 +24,10 @@ export interface BunRedisClient {
   send(command: string, args: string[]): Promise<unknown>
 }
 
-/** A Redis client. For a client of another library, pass a function that sends one command, given as words. */
+/**
+ * A Redis client. For a client of another library, pass a function that sends one command, given as
+ * words.
+ */
 export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
 
 export type RunScript = (key: string, args: string[]) => Promise<unknown>
@@ -32,7 +35,10 @@ export type RunScript = (key: string, args: string[]) => Promise<unknown>
 /** With `EVALSHA`, `script` is the SHA-1 of the script; with `EVAL`, it is the text. */
 type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args: string[]) => Promise<unknown>
 
-/** Returns a function that runs a script. The text of the script is sent only if Redis does not know its SHA-1. */
+/**
+ * Returns a function that runs a script. The text of the script is sent only if Redis does not know
+ * its SHA-1.
+ */
 export function runnerOf(client: RedisClient, script: string): RunScript {
   const evaluate = evaluatorOf(client)
   let sha1: string | undefined
@@ -40,7 +46,8 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
   return async (key, args) => {
     sha1 ??= await hexDigest('SHA-1', new TextEncoder().encode(script))
     try {
-      // Concurrent calls do not share a check: on Workers, a check would end with the request that has started it.
+      // Concurrent calls do not share a check: on Workers, a check would end with the request that
+      // has started it.
       if (!isChecked) await refuseSingleNode(evaluate)
       isChecked = true
       return await evaluate('EVALSHA', sha1, key, args).catch((error) => {
@@ -54,16 +61,21 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
   }
 }
 
-/** Keys in eight hash slots of a Redis Cluster, at equal distances from each other. Redis hashes only the text in braces. */
+/**
+ * Keys in eight hash slots of a Redis Cluster, at equal distances from each other. Redis hashes
+ * only the text in braces.
+ */
 const SPREAD_KEYS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys'].map((tag) => `petstore:{${tag}}`)
 
 /**
- * Throws if the client talks to a single node of a cluster. Such a client gets `MOVED` for the keys of other nodes, so most
- * customers would get 503 for ever, while the others, and perhaps the probe of a load balancer, would get 200.
+ * Throws if the client talks to a single node of a cluster. Such a client gets `MOVED` for the keys
+ * of other nodes, so most customers would get 503 for ever, while the others, and perhaps the probe
+ * of a load balancer, would get 200.
  */
 async function refuseSingleNode(evaluate: Evaluate): Promise<void> {
   try {
-    // One after another: a `Cluster` without a queue rejects commands for a node to which it is still connecting.
+    // One after another: a `Cluster` without a queue rejects commands for a node to which it is
+    // still connecting.
     for (const key of SPREAD_KEYS) await evaluate('EVAL', 'return 1', key, [])
   } catch (error) {
     if (!isMoved(error)) throw error

@@ -1,11 +1,15 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 
-/** An error reply of Redis begins with a word in capitals. Any other error of a client means that the connection is lost. */
+/**
+ * An error reply of Redis begins with a word in capitals. Any other error of a client means that
+ * the connection is lost.
+ */
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
 /**
- * Matches replies after which clients get 503: Redis is loading, failing over, too busy, without replicas, or out of memory or
- * disk, or a limit of the Upstash plan is reached. Up to Redis 6, the error of a command in a script is in the middle of a reply.
+ * Matches replies after which clients get 503: Redis is loading, failing over, too busy, without
+ * replicas, or out of memory or disk, or a limit of the Upstash plan is reached. Up to Redis 6, the
+ * error of a command in a script is in the middle of a reply.
  */
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/
@@ -17,7 +21,10 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(message) || !REPLY.test(message)
 }
 
-/** Returns whether a node of a cluster has sent the client to another node. Clients of a whole cluster follow `MOVED` themselves. */
+/**
+ * Returns whether a node of a cluster has sent the client to another node. Clients of a whole
+ * cluster follow `MOVED` themselves.
+ */
 export function isMoved(error: unknown): boolean {
   return /^MOVED\b/.test(String(Object(error).message))
 }
@@ -27,7 +34,10 @@ export function isScriptMissing(error: unknown): boolean {
   return /\bNOSCRIPT\b/.test(String(Object(error).message))
 }
 
-/** Removes the arguments of the command that ioredis attaches to an error. Otherwise, logs could show the password of `AUTH`. */
+/**
+ * Removes the arguments of the command that ioredis attaches to an error. Otherwise, logs could
+ * show the password of `AUTH`.
+ */
 export function concealCommand(error: unknown, seen = new Set<unknown>()): void {
   if (typeof error !== 'object' || error === null || seen.has(error)) return
   seen.add(error)

@@ -13,11 +13,16 @@ export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from
 export interface RedisOptions {
   /** The prefix of all Redis keys. @default 'petstore:' */
   readonly prefix?: string | undefined
-  /** A clock for tests, in milliseconds since the Unix epoch. @default Redis's time, so that machines with different clocks agree */
+  /**
+   * A clock for tests, in milliseconds since the Unix epoch.
+   * @default Redis's time, so that machines with different clocks agree
+   */
   readonly clock?: Clock | undefined
 }
 
-/** A back end on Redis. It counts requests; combine it with another back end for animals and keys. */
+/**
+ * A back end on Redis. It counts requests; combine it with another back end for animals and keys.
+ */
 export interface RedisBackEnd {
   /** The request counters. */
   readonly quota: QuotaStore
@@ -29,16 +34,19 @@ const redisOptions = optionsOf<RedisOptions>({
 })
 
 /**
- * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per request. Counters expire by
- * themselves.
+ * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per
+ * request. Counters expire by themselves.
  *
- * The client remains yours: listen to its `error` event, and close it when you are done. While Redis is down, most clients queue
- * commands and retry. Turn that off (ioredis: `enableOfflineQueue: false`, `maxRetriesPerRequest: 0` and a short `retryStrategy`;
- * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no request is counted twice. Without a
- * queue, requests fail until the client has connected, so wait for `connect()`. A node-redis client with a `socketTimeout` also
- * needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
+ * The client remains yours: listen to its `error` event, and close it when you are done. While
+ * Redis is down, most clients queue commands and retry. Turn that off (ioredis:
+ * `enableOfflineQueue: false`, `maxRetriesPerRequest: 0` and a short `retryStrategy`; node-redis:
+ * `disableOfflineQueue: true`), so that a request gets its 503 at once and no request is counted
+ * twice. Without a queue, requests fail until the client has connected, so wait for `connect()`. A
+ * node-redis client with a `socketTimeout` also needs a `reconnectStrategy`, because otherwise it
+ * never reconnects after a time-out.
  *
- * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
+ * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or
+ * `(...words) => Promise` for any other
  * @throws {PetStoreError} `invalid_option` if the client or an option is invalid
  * @example
  * ```ts

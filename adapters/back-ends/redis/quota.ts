@@ -25,7 +25,9 @@ export function redisQuota(run: RunScript, prefix: string, clock: Clock | undefi
   }
 }
 
-/** The reply contains whether the request is granted, the time, and the six numbers of the state. */
+/**
+ * The reply contains whether the request is granted, the time, and the six numbers of the state.
+ */
 function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
   const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , banEndsAt] = String(reply)
     .split(' ')

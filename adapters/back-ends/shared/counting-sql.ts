@@ -17,10 +17,11 @@ const MINUTE = 60_000
 const DAY = 86_400_000
 
 /**
- * Returns SQL that counts requests as `countRequest` does. A row of `counters` has the columns of `COUNT_COLUMNS`, and the requests
- * to count: their number `requests`, which all have the time `counted_at`, the limits `per_minute` and `per_day`, and the ban rule
- * `after_refusals` and `ban_length` (null for no bans). All are integers, times in milliseconds. The result has the columns of
- * `COUNT_COLUMNS` after these requests.
+ * Returns SQL that counts requests as `countRequest` does. A row of `counters` has the columns of
+ * `COUNT_COLUMNS`, and the requests to count: their number `requests`, which all have the time
+ * `counted_at`, the limits `per_minute` and `per_day`, and the ban rule `after_refusals` and
+ * `ban_length` (null for no bans). All are integers, times in milliseconds. The result has the
+ * columns of `COUNT_COLUMNS` after these requests.
  *
  * @param counters - SQL for a table
  */
@@ -34,7 +35,8 @@ export function countingSql(counters: string, { least, greatest }: SqlDialect): 
   const granted = `SELECT *, CASE WHEN after_refusals IS NOT NULL AND now_banned_until <> 0 THEN 0
       ELSE ${greatest}(0, ${least}(requests, per_minute - now_used_in_minute, per_day - now_used_in_day)) END AS granted
     FROM (${rolled}) AS rolled`
-  // A request that is neither granted nor banned is refused. Refusals of one statement after a ban has begun are not counted.
+  // A request that is neither granted nor banned is refused. Refusals of one statement after a ban
+  // has begun are not counted.
   const refused = `SELECT *, CASE WHEN after_refusals IS NULL OR now_banned_until <> 0 THEN 0
       ELSE requests - granted END AS refused FROM (${granted}) AS granted`
   const startsBan = 'refused > 0 AND now_refused_in_minute + refused >= after_refusals'
@@ -45,7 +47,10 @@ export function countingSql(counters: string, { least, greatest }: SqlDialect): 
   FROM (${refused}) AS refused`
 }
 
-/** Begins a new window if the old one has ended. If the clock was set back, shortens a window that would end too late. */
+/**
+ * Begins a new window if the old one has ended. If the clock was set back, shortens a window that
+ * would end too late.
+ */
 function rolledWindow(window: 'minute' | 'day', length: number, counts: readonly string[]): string {
   const end = `${window}_ends_at`
   const rolledCounts = counts.map((name) => `CASE WHEN counted_at >= ${end} THEN 0 ELSE ${name} END AS now_${name}`)

@@ -15,9 +15,15 @@ import type { Run } from './run.ts'
 
 /** The options of every back end that stores keys. */
 export interface KeyOptions {
-  /** How API keys are cached in this process; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
+  /**
+   * How API keys are cached in this process; `false` turns the cache off.
+   * @default { ttl: 30000, max: 10000 }
+   */
   readonly keyCache?: KeyCacheOptions | false | undefined
-  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
+  /**
+   * The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`.
+   * @default []
+   */
   readonly plans?: readonly string[] | undefined
 }
 
@@ -42,7 +48,8 @@ export function databaseKeys(
       return toKeys(await read('key', await hashToken(token), now()))[0]
     },
     async issue(options) {
-      // The creation time 0 is not stored: `addKey` stores the time of the test's clock or of the database.
+      // The creation time 0 is not stored: `addKey` stores the time of the test's clock or of the
+      // database.
       const { token, hash, key } = await newKey(options, 0, plans)
       const { id, plan, account, label, limits, expiresAt } = key
       const values = [id, hash, plan, account, label, limits?.perMinute, limits?.perDay, expiresAt, now()]

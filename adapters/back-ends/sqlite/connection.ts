@@ -2,13 +2,19 @@ import { unavailable } from '../shared/errors.ts'
 import { isUnavailableCode, UNAVAILABLE_CODES } from './result-codes.ts'
 import type { SqliteValue } from './statements.ts'
 
-/** The part of a prepared statement that this package uses. Bound values are strings, numbers and `null`. */
+/**
+ * The part of a prepared statement that this package uses. Bound values are strings, numbers and
+ * `null`.
+ */
 export interface SqliteStatement {
   all(...values: never[]): unknown[]
   run(...values: never[]): unknown
 }
 
-/** The part of a SQLite connection that this package uses. better-sqlite3, `node:sqlite`, `bun:sqlite` and libsql have it. */
+/**
+ * The part of a SQLite connection that this package uses. better-sqlite3, `node:sqlite`,
+ * `bun:sqlite` and libsql have it.
+ */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
@@ -39,7 +45,10 @@ const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Sets the busy timeout and `synchronous`. Turns on WAL mode, unless the application has already changed the journal mode. */
+/**
+ * Sets the busy timeout and `synchronous`. Turns on WAL mode, unless the application has already
+ * changed the journal mode.
+ */
 export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronous?: SqliteSynchronous): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
@@ -48,7 +57,10 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/** Returns the setting, but `full` if a driver has set `normal` in WAL mode, as a power failure could lose animals then. */
+/**
+ * Returns the setting, but `full` if a driver has set `normal` in WAL mode, as a power failure
+ * could lose animals then.
+ */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
@@ -59,7 +71,9 @@ function pragma(database: SqliteDatabase, text: string): unknown {
   return Object.values((row as object | undefined) ?? {})[0]
 }
 
-/** SQLite does not wait for the lock that WAL mode needs, so this function waits and tries again. */
+/**
+ * SQLite does not wait for the lock that WAL mode needs, so this function waits and tries again.
+ */
 function useWal(database: SqliteDatabase): void {
   for (let tries = 1; pragma(database, 'journal_mode') === 'delete'; tries++) {
     try {
@@ -82,8 +96,9 @@ export function guarded<T>(use: () => T): T {
 }
 
 /**
- * Returns the name of a result code. Extended codes lose their suffix: SQLITE_IOERR_WRITE becomes SQLITE_IOERR. `node:sqlite` has
- * a number in `errcode`, other drivers a name in `code`. Does not use `instanceof`: under Jest, it is false for these errors.
+ * Returns the name of a result code. Extended codes lose their suffix: SQLITE_IOERR_WRITE becomes
+ * SQLITE_IOERR. `node:sqlite` has a number in `errcode`, other drivers a name in `code`. Does not
+ * use `instanceof`: under Jest, it is false for these errors.
  */
 function resultCode(error: unknown): string | undefined {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

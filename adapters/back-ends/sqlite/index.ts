@@ -21,12 +21,16 @@ export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './conne
 export interface SqliteOptions extends KeyOptions {
   /** The clock for the times of API keys and idempotency keys. @default the system's clock */
   readonly clock?: Clock | undefined
-  /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
+  /**
+   * How long a call waits for another process to finish writing, in milliseconds.
+   * @default the connection's setting, or 5000 if that is 0
+   */
   readonly busyTimeout?: number | undefined
   /**
-   * How durable a commit is. With `full`, committed data survives a loss of power. With `normal`, it survives only a crash of the
-   * process.
-   * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
+   * How durable a commit is. With `full`, committed data survives a loss of power. With `normal`,
+   * it survives only a crash of the process.
+   * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some
+   * drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
 }
@@ -40,14 +44,15 @@ const sqliteOptions = optionsOf<SqliteOptions>({
 const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a connection with prepare and exec')
 
 /**
- * Stores animals, keys and request counters in one SQLite file, which several processes of one machine may share.
+ * Stores animals, keys and request counters in one SQLite file, which several processes of one
+ * machine may share.
  *
- * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later). Only the back end may use it.
- * `sqlite` creates tables whose names begin with `petstore_`, and turns on WAL mode. Close the connection yourself when you are
- * done.
+ * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or
+ * later). Only the back end may use it. `sqlite` creates tables whose names begin with `petstore_`,
+ * and turns on WAL mode. Close the connection yourself when you are done.
  *
- * @throws {PetStoreError} `invalid_option` if an option is invalid or a later release has migrated the tables;
- * `service_unavailable` if the file cannot be used now
+ * @throws {PetStoreError} `invalid_option` if an option is invalid or a later release has migrated
+ * the tables; `service_unavailable` if the file cannot be used now
  * @example
  * ```ts
  * import Database from 'better-sqlite3'
@@ -68,7 +73,8 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
     migrateSqlite(database)
     const inTurn = createWriter(database, checkOfOpenedFile(database))
     const prepared = prepareAll(database, statements)
-    // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
+    // `all` runs a statement to its end. If only the first row is read, drivers do not report a
+    // failed commit.
     const read: RunOne = (name, ...values) => guarded(() => prepared[name].all(...values))
     const write: RunOne = (name, ...values) => inTurn(() => prepared[name].all(...values))
     const transact: RunAll = (commands) =>

@@ -3,7 +3,9 @@ import type { Engine } from './d1/connection.ts'
 import { IS_THERE, STEPS, VERSION, versionIn } from './schema.ts'
 import { inTransaction } from './writer.ts'
 
-/** If several processes start together, one migrates while the others wait. Tests pass other steps. */
+/**
+ * If several processes start together, one migrates while the others wait. Tests pass other steps.
+ */
 export function migrateSqlite(database: SqliteDatabase, steps = STEPS): void {
   const rows = (sql: string) => prepare(database, sql).all()
   const readVersion = () => (rows(IS_THERE).length === 0 ? 0 : versionIn(rows(VERSION), steps.length))
@@ -14,8 +16,8 @@ export function migrateSqlite(database: SqliteDatabase, steps = STEPS): void {
 }
 
 /**
- * Each step is one transaction. If another Worker has just done the same step, the transaction fails, and this function continues
- * with the version that it finds then. Tests pass other steps.
+ * Each step is one transaction. If another Worker has just done the same step, the transaction
+ * fails, and this function continues with the version that it finds then. Tests pass other steps.
  */
 export async function migrateD1({ run, transact }: Engine, steps = STEPS): Promise<void> {
   const readVersion = async () => ((await run(IS_THERE)).length === 0 ? 0 : versionIn(await run(VERSION), steps.length))

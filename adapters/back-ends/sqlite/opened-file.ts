@@ -3,8 +3,9 @@ import { unavailable } from '../shared/errors.ts'
 import { prepare, type SqliteDatabase } from './connection.ts'
 
 /**
- * Returns a function that throws `service_unavailable` if the path of a database no longer leads to the file that was opened. On
- * Unix, a process can write to a file that was deleted, and loses everything when it ends.
+ * Returns a function that throws `service_unavailable` if the path of a database no longer leads to
+ * the file that was opened. On Unix, a process can write to a file that was deleted, and loses
+ * everything when it ends.
  */
 export function checkOfOpenedFile(database: SqliteDatabase): () => void {
   const databases = prepare(database, 'PRAGMA database_list').all() as { name: string; file: string }[]

@@ -24,10 +24,12 @@ interface Counter {
 }
 
 /**
- * Requests of one turn of the event loop share a transaction. It excludes other writers, and reads and writes each counter once.
+ * Requests of one turn of the event loop share a transaction. It excludes other writers, and reads
+ * and writes each counter once.
  *
- * SQLite has no server with its own clock, so the time of the request is used. That is safe, because all processes that share a
- * file run on one machine. `clock` only measures how long a request waits.
+ * SQLite has no server with its own clock, so the time of the request is used. That is safe,
+ * because all processes that share a file run on one machine. `clock` only measures how long a
+ * request waits.
  */
 export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
@@ -60,7 +62,10 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return counter
   }
 
-  /** Uses `replace` only for a new `ends_at`, because `replace` also writes the index. Writes nothing during a ban. */
+  /**
+   * Uses `replace` only for a new `ends_at`, because `replace` also writes the index. Writes
+   * nothing during a ban.
+   */
   function save(subject: string, { row, bucket, state }: Counter): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -80,7 +85,8 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     requests += 1
     return write((transaction) => {
       const counted = count(request, askedAt, transaction)
-      // Delete old counters inside the transaction, so that an error rejects this request and is reported.
+      // Delete old counters inside the transaction, so that an error rejects this request and is
+      // reported.
       if (isPruneDue) transaction.beforeCommit(() => prune.run(request.now))
       return counted
     })
@@ -102,8 +108,9 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
 }
 
 /**
- * Returns the time at which to count a request: `now`, which was read before the request waited. If another process began a
- * new minute meanwhile, returns the start of that minute: `countRequest` would treat `now` as a clock that was set back.
+ * Returns the time at which to count a request: `now`, which was read before the request waited. If
+ * another process began a new minute meanwhile, returns the start of that minute: `countRequest`
+ * would treat `now` as a clock that was set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

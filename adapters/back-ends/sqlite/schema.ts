@@ -1,10 +1,12 @@
 import { laterSchema } from '../shared/errors.ts'
 
 /**
- * Each step leads from one schema version to the next. Never change a released step; add another step.
+ * Each step leads from one schema version to the next. Never change a released step; add another
+ * step.
  *
- * The version has its own table, because `user_version` belongs to the application. For D1, each step is split at its semicolons,
- * so strings and comments must not contain any. The build writes the steps to files for `wrangler d1 migrations apply`.
+ * The version has its own table, because `user_version` belongs to the application. For D1, each
+ * step is split at its semicolons, so strings and comments must not contain any. The build writes
+ * the steps to files for `wrangler d1 migrations apply`.
  */
 export const STEPS: readonly string[] = [
   `CREATE TABLE petstore_pets (

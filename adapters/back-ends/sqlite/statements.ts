@@ -15,7 +15,10 @@ const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', acc
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
 
-/** SQL for the new value of a column: the member of the JSON text `changes`, or the old value if `changes` has no such member. */
+/**
+ * SQL for the new value of a column: the member of the JSON text `changes`, or the old value if
+ * `changes` has no such member.
+ */
 const changed = (column: string, member: string) =>
   `iif(json_type(changes, '$.${member}') IS NULL, ${column}, json_extract(changes, '$.${member}'))`
 
@@ -30,8 +33,9 @@ const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
 const KEYS_PRUNED_AT_ONCE = 200
 
 /**
- * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing. `pageOfStatus` names the
- * index to use: otherwise, after `ANALYZE`, SQLite might read the whole table. Numbers are cast: drivers may bind them as floats.
+ * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing.
+ * `pageOfStatus` names the index to use: otherwise, after `ANALYZE`, SQLite might read the whole
+ * table. Numbers are cast: drivers may bind them as floats.
  */
 export const statements = {
   page: `SELECT json_group_array(${PET}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
@@ -40,18 +44,21 @@ export const statements = {
   pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING CAST(id AS TEXT) AS id`,
-  // The next four statements run in this order in one transaction. Only the first one compares times. On D1, time passes between
-  // statements, so a second comparison could treat the same key as expired and add a second animal.
+  // The next four statements run in this order in one transaction. Only the first one compares
+  // times. On D1, time passes between statements, so a second comparison could treat the same key
+  // as expired and add a second animal.
   pruneExpiredKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
     SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
-  // A new animal has the greatest id, so `max(id)` is the id of the animal that `addPetOnce` has added.
+  // A new animal has the greatest id, so `max(id)` is the id of the animal that `addPetOnce` has
+  // added.
   useKey: `INSERT INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
     SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
     WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
   usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
-  // Checks only the keys with the smallest ids, which are the oldest. Also removes keys saved while the clock was ahead: they
-  // expire too late, and could block the removal of later keys until then.
+  // Checks only the keys with the smallest ids, which are the oldest. Also removes keys saved while
+  // the clock was ahead: they expire too late, and could block the removal of later keys until
+  // then.
   pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
@@ -89,7 +96,8 @@ export function pruneStatement(now: string): string {
 }
 
 /**
- * A full bucket removes the clients with the fewest requests, so a client over its limit is removed last.
+ * A full bucket removes the clients with the fewest requests, so a client over its limit is removed
+ * last.
  *
  * @param bucket - SQL for the bucket
  * @param order - SQL that puts the clients to keep first

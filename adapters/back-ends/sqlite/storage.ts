@@ -31,8 +31,8 @@ interface Tables {
 }
 
 /**
- * The engine has one writer at a time. So animals become visible in the order of their ids, and a repeated create waits for the
- * commit of the first create with its idempotency key.
+ * The engine has one writer at a time. So animals become visible in the order of their ids, and a
+ * repeated create waits for the commit of the first create with its idempotency key.
  */
 export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
   let keysUsed = 0

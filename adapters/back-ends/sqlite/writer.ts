@@ -39,7 +39,8 @@ interface Job {
 const LARGEST_GROUP = 500
 
 /**
- * Writes of one turn of the event loop share a transaction, because each commit waits for the disk. If `check` throws, they fail.
+ * Writes of one turn of the event loop share a transaction, because each commit waits for the disk.
+ * If `check` throws, they fail.
  */
 export function createWriter(database: SqliteDatabase, check: () => void): Write {
   const waiting: Job[] = []
@@ -73,7 +74,9 @@ export function createWriter(database: SqliteDatabase, check: () => void): Write
     })
 }
 
-/** Does the work of all jobs. Returns a function that resolves them, to be called after the commit. */
+/**
+ * Does the work of all jobs. Returns a function that resolves them, to be called after the commit.
+ */
 function runJobs(group: readonly Job[]): () => void {
   const finishers: (() => void)[] = []
   const transaction: Transaction = {

@@ -12,7 +12,10 @@ export interface OpenedBackEnd extends ManagedBackEnd {
 
 const NOT_INSTALLED = /^(?:(?:ERR_)?MODULE_NOT_FOUND|ERR_UNKNOWN_BUILTIN_MODULE|ERR_UNSUPPORTED_ESM_URL_SCHEME)$/
 
-/** Returns the first driver installed beside this package or in the current folder. If none is, throws `Error(advice)`. */
+/**
+ * Returns the first driver installed beside this package or in the current folder. If none is,
+ * throws `Error(advice)`.
+ */
 export async function loadDriver<Driver>(names: readonly string[], advice: string): Promise<Driver> {
   const require = createRequire(join(process.cwd(), 'petstore'))
   for (const name of names) {
@@ -33,7 +36,10 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
   }
 }
 
-/** Adds the name of a file or database to the message of an error. `invalid_option` errors are rethrown unchanged, because they name a flag. */
+/**
+ * Adds the name of a file or database to the message of an error. `invalid_option` errors are
+ * rethrown unchanged, because they name a flag.
+ */
 export async function using<T>(name: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()

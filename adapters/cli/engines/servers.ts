@@ -6,12 +6,16 @@ import { passwordsOf } from '../terminal/flags.ts'
 import { printError } from '../terminal/output.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
-/** In milliseconds. Without `response`, a command would wait forever for a server that is gone but has closed no connection. */
+/**
+ * In milliseconds. Without `response`, a command would wait forever for a server that is gone but
+ * has closed no connection.
+ */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
 /**
- * In milliseconds, below the store's `timeout`, so that no statement outlives its request. `connectionTimeoutMillis` includes the
- * wait for a free connection during a burst. PgBouncer rejects `statement_timeout`; `?statement_timeout=` in the URL removes it.
+ * In milliseconds, below the store's `timeout`, so that no statement outlives its request.
+ * `connectionTimeoutMillis` includes the wait for a free connection during a burst. PgBouncer
+ * rejects `statement_timeout`; `?statement_timeout=` in the URL removes it.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 8_000, statement_timeout: 8_000, query_timeout: 9_000 }
 
@@ -85,7 +89,8 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
     await using(name, () => Promise.race([client.connect(), failed]))
     printErrorsOf(name, client, passwordsOf(url))
     const { quota } = redis(client)
-    // The first call finds out whether the client is one of a whole cluster. Otherwise, only some requests would fail, later.
+    // The first call finds out whether the client is one of a whole cluster. Otherwise, only some
+    // requests would fail, later.
     await using(name, async () => quota.spend(START_PROBE)).catch(explainCluster)
     return { quota, name, close }
   })
@@ -115,21 +120,24 @@ function printErrorsOf(name: string, client: Events, secrets: readonly string[])
   })
 }
 
-/** Returns only the host and the path, because the other parts of the URL may contain a password. */
+/**
+ * Returns only the host and the path, because the other parts of the URL may contain a password.
+ */
 function hostAndPathOf(url: string, flag: string, protocol: RegExp, example: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
-  // In `user:12/34@host`, the host ends at the "/", and "12" would be shown as the port. "?" and "#" do the same.
+  // In `user:12/34@host`, the host ends at the "/", and "12" would be shown as the port. "?" and
+  // "#" do the same.
   if (`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@'))
     throw new Error(`${flag}: write "/", "?" and "#" in a user name or password as %2F, %3F and %23`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
 }
 
 /**
- * While Redis is unreachable, commands fail without waiting, and clients get 503. Commands are not retried: if only the reply was
- * lost, the request has already been counted. After a failover, the client reconnects, because the old primary may keep
- * its connections and reject writes.
+ * While Redis is unreachable, commands fail without waiting, and clients get 503. Commands are not
+ * retried: if only the reply was lost, the request has already been counted. After a failover, the
+ * client reconnects, because the old primary may keep its connections and reject writes.
  */
 export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
   return {

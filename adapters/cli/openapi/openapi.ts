@@ -18,10 +18,16 @@ export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags)
   await print(yaml ? await toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** Stands for the origin of the server in a text. Clients choose the `Host` header, so each text is written once for all hosts. */
+/**
+ * Stands for the origin of the server in a text. Clients choose the `Host` header, so each text is
+ * written once for all hosts.
+ */
 const ORIGIN = 'http://origin-of-the-request.invalid'
 
-/** Any web page may read the document: it contains no secret, and editors of OpenAPI documents are web pages. */
+/**
+ * Any web page may read the document: it contains no secret, and editors of OpenAPI documents are
+ * web pages.
+ */
 export function documentRoutes(options: OpenApiOptions) {
   const headers = (type: string) => ['Content-Type', type, 'Access-Control-Allow-Origin', '*']
   return {
@@ -55,7 +61,10 @@ function documentRoute(options: OpenApiOptions, headers: readonly string[], writ
   }
 }
 
-/** Returns a document for an origin; for an empty text, the document contains only the path of the API. */
+/**
+ * Returns a document for an origin; for an empty text, the document contains only the path of the
+ * API.
+ */
 function withOrigin({ bytes, tag }: SharedDocument, origin: string): SharedDocument {
   return {
     bytes: Buffer.from(bytes.toString().replaceAll(ORIGIN, origin)),
@@ -64,8 +73,8 @@ function withOrigin({ bytes, tag }: SharedDocument, origin: string): SharedDocum
 }
 
 /**
- * Returns the origin that a request was sent to, because client generators need absolute URLs. Returns an empty text behind a proxy:
- * this server does not know whether clients use https there.
+ * Returns the origin that a request was sent to, because client generators need absolute URLs.
+ * Returns an empty text behind a proxy: this server does not know whether clients use https there.
  */
 function originOf(request: ApiRequest): string {
   const host = request.header('host') ?? ''
@@ -74,8 +83,9 @@ function originOf(request: ApiRequest): string {
 }
 
 /**
- * Loads the code for the OpenAPI document on demand, because most commands do not need it. Without the option `serverUrl`, the URL
- * of the server begins with `origin`. The links in examples stay relative, as the server sends them.
+ * Loads the code for the OpenAPI document on demand, because most commands do not need it. Without
+ * the option `serverUrl`, the URL of the server begins with `origin`. The links in examples stay
+ * relative, as the server sends them.
  */
 async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../../src/openapi/index.ts')

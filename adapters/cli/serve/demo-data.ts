@@ -12,16 +12,19 @@ export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanL
 export const DEMO_ANIMALS = 8
 
 export interface AddedData {
-  /** The number of animals in the store; `undefined` if the store may have contained animals before. */
+  /**
+   * The number of animals in the store; `undefined` if the store may have contained animals before.
+   */
   readonly animals: number | undefined
   readonly keys: readonly IssuedKey[]
 }
 
 /**
- * Adds demo animals and keys if the store has none. In a file or database, this happens only with `--demo`. With `--seed` but not
- * `--demo`, a file or database gets animals but no keys.
+ * Adds demo animals and keys if the store has none. In a file or database, this happens only with
+ * `--demo`. With `--seed` but not `--demo`, a file or database gets animals but no keys.
  *
- * @param closing - if this signal aborts, the new keys are revoked, because nobody will see their tokens
+ * @param closing - if this signal aborts, the new keys are revoked, because nobody will see their
+ * tokens
  */
 export async function addDemoData(
   { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,

@@ -4,7 +4,9 @@ import type { PlanLimitsByName } from '../terminal/flags.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from '../terminal/flags.ts'
 import { printable } from '../terminal/output.ts'
 
-/** Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`. */
+/**
+ * Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`.
+ */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
   const entries = known.map(({ token, key }) => ({ hash: hashOf(token), key }))
@@ -27,7 +29,10 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedK
   }
 }
 
-/** Derives each id from the token, so that a key given with `--key` keeps its counter after a restart. */
+/**
+ * Derives each id from the token, so that a key given with `--key` keeps its counter after a
+ * restart.
+ */
 export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): IssuedKey[] {
   return keys.map(({ plan, token }) => {
     const id = `key_fixed_${hashOf(token).slice(0, 12)}`
@@ -36,10 +41,14 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
   })
 }
 
-/** Throws for an unknown plan. Also throws if other machines can reach the server: a token in a command line is no secret. */
+/**
+ * Throws for an unknown plan. Also throws if other machines can reach the server: a token in a
+ * command line is no secret.
+ */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)
-  // The error does not contain the unknown plan, which is the token if somebody has written `my-token=pro`.
+  // The error does not contain the unknown plan, which is the token if somebody has written
+  // `my-token=pro`.
   if (key.some(({ plan }) => !plans.includes(plan)))
     throw new Error(
       `--key: expected plan=token with one of the plans ${plans.map(printable).join(', ')}; --plan-limits adds plans`,

@@ -19,7 +19,10 @@ export function logTo(
   /** Without the query, because clients put tokens there by mistake. */
   const pathIn = (target = '') => withoutSecrets(pathOf(originForm(target)), MAX_PATH, secrets)
 
-  /** Prints one line for a notice or an unavailable back end. Any other error may be a bug, so its stack is printed too. */
+  /**
+   * Prints one line for a notice or an unavailable back end. Any other error may be a bug, so its
+   * stack is printed too.
+   */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
     if (isNotice(error)) return printError(causeOf(error), secrets)
     const fault =
@@ -51,7 +54,10 @@ export function logTo(
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
 }
 
-/** Returns the message of an error, with the flag `--trust-proxy` in place of the option `trustProxy`. */
+/**
+ * Returns the message of an error, with the flag `--trust-proxy` in place of the option
+ * `trustProxy`.
+ */
 function causeOf(error: unknown): string {
   return innermostMessage(error).replace(/trustProxy:?/g, '--trust-proxy')
 }

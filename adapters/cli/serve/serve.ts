@@ -37,7 +37,8 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
     await adding.catch(() => {})
     await backEnd.close()
   })
-  // Demo keys are issued only when the server listens: if it could not listen, nobody would ever see these keys.
+  // Demo keys are issued only when the server listens: if it could not listen, nobody would ever
+  // see these keys.
   const adding = using(backEnd.name, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
@@ -98,12 +99,14 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
   const showStart = (storedIn: string, added: AddedData, control?: string) => {
-    // If only this machine can reach the server and nothing is stored, the page may show the demo keys.
+    // If only this machine can reach the server and nothing is stored, the page may show the demo
+    // keys.
     if (!isPersistent(flags) && isLoopback(host) && publicUrl === undefined && !trustProxy)
       demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     const addresses = { api: url + basePath, page: `${url}/#${secret}`, control }
     const text = flags.json ? startJson(addresses, storedIn, added) : startText(addresses, storedIn, added, flags)
-    // With `--log json`, each line of standard output must be a JSON object, so other text goes to standard error.
+    // With `--log json`, each line of standard output must be a JSON object, so other text goes to
+    // standard error.
     if (flags.log === 'json' && !flags.json) console.error(text)
     else console.log(text)
   }

@@ -6,25 +6,37 @@ import { fail } from '../terminal/output.ts'
 /** How long requests may take after the server has begun to close, in milliseconds. */
 export const CLOSE_TIMEOUT = 10_000
 
-/** How long the back end may take to close, in milliseconds. Connections to an engine that hangs never close. */
+/**
+ * How long the back end may take to close, in milliseconds. Connections to an engine that hangs
+ * never close.
+ */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
-/** The milliseconds for which `/ready` responds with 503 before the server closes: a load balancer must notice the 503. */
+/**
+ * The milliseconds for which `/ready` responds with 503 before the server closes: a load balancer
+ * must notice the 503.
+ */
 const DRAIN_DELAY = 5_000
 
-/** At a terminal, or with a store in memory, no other server takes over the requests, so there is no delay. */
+/**
+ * At a terminal, or with a store in memory, no other server takes over the requests, so there is no
+ * delay.
+ */
 export function drainDelayOf({ drainDelay, ...database }: ServeFlags): number {
   return drainDelay ?? (process.stdin.isTTY || !isPersistent(database) ? 0 : DRAIN_DELAY)
 }
 
-/** In milliseconds. npm and bash pass on a Ctrl-C that the process has already received: one Ctrl-C arrives twice. */
+/**
+ * In milliseconds. npm and bash pass on a Ctrl-C that the process has already received: one Ctrl-C
+ * arrives twice.
+ */
 const REPEAT = 1_000
 
 type Close = () => Promise<void>
 
 /**
- * On the first SIGINT or SIGTERM, closes the server, then the back end. A later signal ends the process at once. Returns a signal
- * that aborts when closing begins.
+ * On the first SIGINT or SIGTERM, closes the server, then the back end. A later signal ends the
+ * process at once. Returns a signal that aborts when closing begins.
  */
 export function closeOnSignal(
   drainDelay: number,

@@ -4,7 +4,9 @@ import { type Operation, operations } from './operations.ts'
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const failure = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Error' }) })
 
-/** @param address - the URL of the control API, with its secret: `http://127.0.0.1:3001/<secret>` */
+/**
+ * @param address - the URL of the control API, with its secret: `http://127.0.0.1:3001/<secret>`
+ */
 export function controlDocument(address: string) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations)

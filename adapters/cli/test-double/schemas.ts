@@ -123,7 +123,10 @@ export const issuedKey = z.object({ token: z.string(), key })
 
 export { pets } from '../../../src/schemas/pet.ts'
 
-/** Accepts any value: this schema sees integers that `JSON.parse` may have rounded. `parseNewPet` checks the exact animal. */
+/**
+ * Accepts any value: this schema sees integers that `JSON.parse` may have rounded. `parseNewPet`
+ * checks the exact animal.
+ */
 const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPet())))
 export const petsBody = z.union(
   [

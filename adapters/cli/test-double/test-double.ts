@@ -12,7 +12,10 @@ import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable } from '../../../src/testing/store/pet-store.ts'
 
-/** Creates a clock that follows the real time with an offset, or stands still. Times are in milliseconds since the Unix epoch. */
+/**
+ * Creates a clock that follows the real time with an offset, or stands still. Times are in
+ * milliseconds since the Unix epoch.
+ */
 export function steerableClock(real: Clock) {
   let stoppedAt: number | undefined
   let offset = 0
@@ -26,7 +29,10 @@ export function steerableClock(real: Clock) {
     now,
     isRunning: () => stoppedAt === undefined,
     set,
-    /** Moves the time; a running clock keeps running. Throws `invalid_option` if the new time would be after the year 9999. */
+    /**
+     * Moves the time; a running clock keeps running. Throws `invalid_option` if the new time would
+     * be after the year 9999.
+     */
     advance(milliseconds: number) {
       if (!isTime(now() + milliseconds))
         throw invalidOption('advanceSeconds', 'a time up to the end of the year 9999', milliseconds / 1_000)
@@ -43,12 +49,18 @@ export interface Service {
   readonly usageOf: (token: string) => Promise<Usage | undefined>
   /** Returns the key of a token, if the last request with the token was valid. */
   readonly keyOf: (token: string) => ApiKey | undefined
-  /** Returns how often the store was reset. A store of `petstore serve` without a control port is never reset. */
+  /**
+   * Returns how often the store was reset. A store of `petstore serve` without a control port is
+   * never reset.
+   */
   readonly resets?: () => number
 }
 
 interface TestDoubleParts {
-  /** Called at the start and after each reset: the old pet store would remember which clients are over their limit. */
+  /**
+   * Called at the start and after each reset: the old pet store would remember which clients are
+   * over their limit.
+   */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
   /** Adds the animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
@@ -76,7 +88,9 @@ export async function createTestDouble(parts: TestDoubleParts) {
     resets: () => resets,
     usageOf: (token: string) => current().usageOf(token),
     keyOf: (token: string) => current().keyOf(token),
-    /** Returns the current back end, without the injected faults. Each reset creates a new back end. */
+    /**
+     * Returns the current back end, without the injected faults. Each reset creates a new back end.
+     */
     ports: () => current().ports,
     async reset() {
       await restart()

@@ -5,15 +5,16 @@ import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength, isHttp2, isSmallBody, type NodeIncoming, type NodeOutgoing, sentHeader } from './messages.ts'
 
 /**
- * Returns the request body. If the host has already read it, returns the copy that the host has kept. Not `async`, because that
- * would delay each body by three microtasks.
+ * Returns the request body. If the host has already read it, returns the copy that the host has
+ * kept. Not `async`, because that would delay each body by three microtasks.
  */
 export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: number): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) return Promise.reject(tooLarge(limit))
   // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
   if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead)
     return Promise.reject(new PetStoreError('incomplete_body'))
-  // `incoming.body` does not show whether the body was read: parsers set it even if they have read nothing.
+  // `incoming.body` does not show whether the body was read: parsers set it even if they have read
+  // nothing.
   if (incoming.readableDidRead || incoming.readableEnded || isMockWithBody(incoming)) return takeKept(incoming, limit)
   if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
   return collect(incoming, limit)
@@ -27,9 +28,10 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
 }
 
 /**
- * Other listeners may need the body too, so the stream must not stop: this function keeps its listeners even beyond the limit. It
- * resumes the stream if other code pauses it, but in a later turn: the other code may pause it again immediately, and resuming in
- * the same turn could then loop forever.
+ * Other listeners may need the body too, so the stream must not stop: this function keeps its
+ * listeners even beyond the limit. It resumes the stream if other code pauses it, but in a later
+ * turn: the other code may pause it again immediately, and resuming in the same turn could then
+ * loop forever.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -71,15 +73,18 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   })
 }
 
-/** Returns `undefined` if bytes are lost: `setEncoding` replaces bytes that are not UTF-8 by U+FFFD. */
+/**
+ * Returns `undefined` if bytes are lost: `setEncoding` replaces bytes that are not UTF-8 by U+FFFD.
+ */
 function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array | undefined {
   if (typeof chunk !== 'string') return chunk as Uint8Array
   return chunk.includes('\ufffd') ? undefined : Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding)
 }
 
 /**
- * If the host listens to `readable`, `resume` has no effect. Then this function reads the stream at each `readable` event, and once
- * at the start, because no event announces data that has already arrived.
+ * If the host listens to `readable`, `resume` has no effect. Then this function reads the stream at
+ * each `readable` event, and once at the start, because no event announces data that has already
+ * arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) {
@@ -98,8 +103,9 @@ const SHORTEST = '{"name":"a","categoryId":1}'
 const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
- * Returns a request body that the host has already read: the exact bytes if the host kept them, otherwise the parsed object as JSON
- * again. Throws `body_already_read` if parsing may have lost something, such as digits of a large number.
+ * Returns a request body that the host has already read: the exact bytes if the host kept them,
+ * otherwise the parsed object as JSON again. Throws `body_already_read` if parsing may have lost
+ * something, such as digits of a large number.
  */
 export function keptBody(incoming: NodeIncoming): Uint8Array {
   const { rawBody, body } = incoming
@@ -117,13 +123,17 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   if (length === undefined ? !mayHaveBody : Number(length) === 0) return new Uint8Array()
   if (typeof body !== 'object' || body === null)
     throw lost('the host has read the body and kept neither its bytes nor the parsed object')
-  // Some parsers set `{}` without parsing. Accept `{}` only for a body too short to be an animal: such a body is invalid anyway.
+  // Some parsers set `{}` without parsing. Accept `{}` only for a body too short to be an animal:
+  // such a body is invalid anyway.
   if (Object.keys(body).length === 0 && !Array.isArray(body) && !(Number(length) < SHORTEST.length))
     throw lost('the host has read the body and kept only an empty object')
   return Buffer.from(rewrite(body))
 }
 
-/** Returns whether a request is no stream, and has its body from the start, as a mock request of node-mocks-http may have. */
+/**
+ * Returns whether a request is no stream, and has its body from the start, as a mock request of
+ * node-mocks-http may have.
+ */
 function isMockWithBody({ readableDidRead, body, rawBody }: NodeIncoming): boolean {
   return readableDidRead === undefined && (rawBody !== undefined || Object.keys(body ?? {}).length > 0)
 }
@@ -131,7 +141,8 @@ function isMockWithBody({ readableDidRead, body, rawBody }: NodeIncoming): boole
 function rewrite(body: object): string {
   try {
     return JSON.stringify(body, (_name, value: unknown) => {
-      // Integers beyond 2^53 may have been rounded, perhaps to infinity. Rounded fractions cannot be recognized, so they pass.
+      // Integers beyond 2^53 may have been rounded, perhaps to infinity. Rounded fractions cannot
+      // be recognized, so they pass.
       if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
         throw lost(`the host has parsed the body and may have rounded the number ${value}`)
       return value
@@ -148,10 +159,16 @@ function lost(why: string): PetStoreError {
   )
 }
 
-/** How many bytes of a rejected upload are read at most. Many clients send the whole body before they read the response. */
+/**
+ * How many bytes of a rejected upload are read at most. Many clients send the whole body before
+ * they read the response.
+ */
 const DRAINED_BYTES = 16_777_216
 
-/** The bytes counted for each chunk besides its length. Otherwise, `DRAINED_BYTES` would allow millions of tiny chunks. */
+/**
+ * The bytes counted for each chunk besides its length. Otherwise, `DRAINED_BYTES` would allow
+ * millions of tiny chunks.
+ */
 const CHUNK_COST = 256
 
 /** How long the server waits for more bytes of a rejected upload, in milliseconds. */
@@ -163,22 +180,23 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): 
 }
 
 /**
- * Returns whether this is the last request of its connection. Each request with an `Upgrade` header is the last, because Node loses
- * data that arrives together with the end of the request body.
+ * Returns whether this is the last request of its connection. Each request with an `Upgrade` header
+ * is the last, because Node loses data that arrives together with the end of the request body.
  */
 export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
 }
 
 /**
- * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says whether Node has sent "100
- * Continue". If Node removes them, a client that waits for "100 Continue" sends its body only after a time limit of its own.
+ * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says
+ * whether Node has sent "100 Continue". If Node removes them, a client that waits for "100
+ * Continue" sends its body only after a time limit of its own.
  */
 type PrivateFlags = Record<'_expect_continue' | '_sent100', unknown>
 
 /**
- * Returns whether the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). Node does not send "100
- * Continue" if the host listens to `checkContinue`.
+ * Returns whether the client waits for "100 Continue" before it sends the body (RFC 9110, section
+ * 10.1.1). Node does not send "100 Continue" if the host listens to `checkContinue`.
  */
 export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   if (!isHttp2(incoming)) {
@@ -189,7 +207,10 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Reads the rest of the request body after the response is sent. Only then can the client reuse the connection. */
+/**
+ * Reads the rest of the request body after the response is sent. Only then can the client reuse the
+ * connection.
+ */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', async () => {
     if (isSmallBody(incoming)) return incoming.resume?.()
@@ -198,7 +219,9 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   })
 }
 
-/** Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`. */
+/**
+ * Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`.
+ */
 export function drain(incoming: NodeIncoming): Promise<void> {
   return new Promise((resolve) => {
     let discarded = 0

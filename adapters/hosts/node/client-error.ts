@@ -6,7 +6,10 @@ import { systemClock } from '../../../src/support/time.ts'
 import { errorResponseOf, unlessRejected } from '../shared/mounted-store.ts'
 import type { Connections } from './connections.ts'
 
-/** Milliseconds between the response and the close. Without them, a client that is still sending could lose the response. */
+/**
+ * Milliseconds between the response and the close. Without them, a client that is still sending
+ * could lose the response.
+ */
 const LINGER = 2_000
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -15,7 +18,10 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Responds to requests that Node's parser rejects. Node's own responses have no body and no rate-limit headers. */
+/**
+ * Responds to requests that Node's parser rejects. Node's own responses have no body and no
+ * rate-limit headers.
+ */
 export function answerClientErrors(server: Server, { responsesOn }: Connections, petStore: PetStore): void {
   const rejected = new WeakSet<Socket>()
 
@@ -31,7 +37,8 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
     }
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
-    // During `await`, the handler may have begun its own response. Then a second response must not follow: only end the first.
+    // During `await`, the handler may have begun its own response. Then a second response must not
+    // follow: only end the first.
     socket.end(hasBegun() ? '' : message)
     setTimeout(() => socket.destroy(), LINGER).unref()
   }
@@ -40,14 +47,18 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
     // Node emits `clientError` again for all data that arrives later. One response is enough.
     if (rejected.has(socket)) return
     rejected.add(socket)
-    // If the client has ended the connection in the middle of a request, or has reset it, nobody would read a response.
+    // If the client has ended the connection in the middle of a request, or has reset it, nobody
+    // would read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && responsesOn(socket).some((one) => !one.destroyed)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })
 }
 
-/** Returns the store's response to a rejected request, because only the store knows the values of the rate-limit headers. */
+/**
+ * Returns the store's response to a rejected request, because only the store knows the values of
+ * the rate-limit headers.
+ */
 async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',

@@ -6,8 +6,9 @@ import type { NodeIncoming, NodeOutgoing } from './messages.ts'
 const lastRequests = new WeakMap<object, NodeIncoming>()
 
 /**
- * Records that the connection closes after the response to this request. Later requests on the connection get no response.
- * Clients may send them again, so they must not be processed (RFC 9112, section 9.6).
+ * Records that the connection closes after the response to this request. Later requests on the
+ * connection get no response. Clients may send them again, so they must not be processed (RFC 9112,
+ * section 9.6).
  */
 export function setLastRequest(incoming: NodeIncoming): void {
   if (incoming.socket) lastRequests.set(incoming.socket, incoming)
@@ -23,9 +24,10 @@ export function isAfterLastRequest(incoming: NodeIncoming): boolean {
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Waits until the earlier responses of the connection have been sent. Resolves to false if the connection has closed. Returns
- * `undefined` if there is nothing to wait for. Node emits pipelined requests all at once; a request that is processed too early
- * would not find an animal that an earlier request creates (RFC 9112, section 9.3.2).
+ * Waits until the earlier responses of the connection have been sent. Resolves to false if the
+ * connection has closed. Returns `undefined` if there is nothing to wait for. Node emits pipelined
+ * requests all at once; a request that is processed too early would not find an animal that an
+ * earlier request creates (RFC 9112, section 9.3.2).
  */
 export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
@@ -45,8 +47,8 @@ export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean
 }
 
 /**
- * Keeps the socket paused while requests wait, although Node resumes it after each response. Otherwise, a client that sends
- * requests and reads no responses could fill the memory.
+ * Keeps the socket paused while requests wait, although Node resumes it after each response.
+ * Otherwise, a client that sends requests and reads no responses could fill the memory.
  */
 function watch(socket: Socket): Set<() => void> {
   const settles = new Set<() => void>()
@@ -60,18 +62,27 @@ function watch(socket: Socket): Set<() => void> {
   return settles
 }
 
-/** How long the server still reads from a connection that it has ended, in milliseconds, and how many bytes. */
+/**
+ * How long the server still reads from a connection that it has ended, in milliseconds, and how
+ * many bytes.
+ */
 const LINGER = 2_000
 const DISCARDED_BYTES = 16_777_216
 
 export type Connections = ReturnType<typeof trackConnections>
 
-/** Tracks the connections of a server. After the first call of `close`, each connection closes after its next response. */
+/**
+ * Tracks the connections of a server. After the first call of `close`, each connection closes after
+ * its next response.
+ */
 export function trackConnections(
   server: Server,
   { drainDelay = 0, closeTimeout = 10_000 }: { drainDelay?: number | undefined; closeTimeout?: number | undefined },
 ) {
-  /** For each open connection, its latest response and all earlier responses that are not yet closed. */
+  /**
+   * For each open connection, its latest response and all earlier responses that are not yet
+   * closed.
+   */
   const running = new Map<Socket, ServerResponse[]>()
   /** The connections that have sent their last response, but whose clients have not ended them. */
   const ending = new Set<Socket>()
@@ -97,12 +108,14 @@ export function trackConnections(
   const close = async () => {
     for (const responses of running.values()) {
       const last = responses.at(-1)
-      // Sent headers cannot be changed: they say that the connection stays open, so the client may send one more request.
+      // Sent headers cannot be changed: they say that the connection stays open, so the client may
+      // send one more request.
       if (last?.headersSent === false) endWith(last)
     }
     if (drainDelay > 0) {
       await sleep(drainDelay)
-      // Node accepts waiting connections after the timers of a turn. Closing the server now would reset them.
+      // Node accepts waiting connections after the timers of a turn. Closing the server now would
+      // reset them.
       await nextTurn()
     }
     const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
@@ -117,8 +130,9 @@ export function trackConnections(
     isClosing: () => closed !== undefined,
     responsesOn: (socket: Socket): readonly ServerResponse[] => running.get(socket) ?? [],
     /**
-     * Call this for each request. It also removes closed responses. A `close` listener for each response and a `WeakMap` could do
-     * that too, but they would add 7 % to the time of a request for a list.
+     * Call this for each request. It also removes closed responses. A `close` listener for each
+     * response and a `WeakMap` could do that too, but they would add 7 % to the time of a request
+     * for a list.
      */
     track(outgoing: ServerResponse): void {
       const responses = running.get(outgoing.req.socket) ?? []
@@ -130,7 +144,10 @@ export function trackConnections(
   }
 }
 
-/** Waits until written responses are sent. `server.close` alone would cut them off: it treats their connections as idle. */
+/**
+ * Waits until written responses are sent. `server.close` alone would cut them off: it treats their
+ * connections as idle.
+ */
 async function closeGently(
   server: Server,
   running: ReadonlyMap<Socket, readonly ServerResponse[]>,
@@ -140,21 +157,25 @@ async function closeGently(
   let unsent: readonly (ServerResponse | Socket)[]
   // Repeats the wait, because other responses may be written during it.
   do {
-    // Waits until Node has read all arrived data. One turn is not enough: Node may already have done the reads of this turn.
+    // Waits until Node has read all arrived data. One turn is not enough: Node may already have
+    // done the reads of this turn.
     for (let turn = 0; turn < 2; turn++) await nextTurn()
     unsent = [...[...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed), ...ending]
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))
   } while (unsent.length > 0)
-  // Closes idle connections, and stops Node's interval that checks connections. The interval would keep the server in memory.
+  // Closes idle connections, and stops Node's interval that checks connections. The interval would
+  // keep the server in memory.
   server.close()
-  // Closes connections that have sent nothing yet. Browsers open them in advance, and Node does not treat them as idle.
+  // Closes connections that have sent nothing yet. Browsers open them in advance, and Node does not
+  // treat them as idle.
   for (const socket of running.keys()) if (socket.bytesRead === 0) socket.destroy()
   await closed
 }
 
 /**
- * Sends the end of a connection, and discards what the client still sends (RFC 9112, section 9.6). A connection that closes with
- * unread data is reset, and then a client that is still sending requests can lose the last responses.
+ * Sends the end of a connection, and discards what the client still sends (RFC 9112, section 9.6).
+ * A connection that closes with unread data is reset, and then a client that is still sending
+ * requests can lose the last responses.
  */
 function endInStages(socket: Socket): void {
   socket.end()

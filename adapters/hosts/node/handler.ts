@@ -9,9 +9,11 @@ import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts
 import { isGone, type ResponseWriter, writeResponse } from './write-response.ts'
 
 /**
- * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
+ * Creates a request handler for `node:http`, `node:https`, and the compatibility API of
+ * `node:http2`.
  *
- * Called with a third argument, the handler is a middleware: it passes requests outside the store's base path to `next`.
+ * Called with a third argument, the handler is a middleware: it passes requests outside the store's
+ * base path to `next`.
  *
  * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example

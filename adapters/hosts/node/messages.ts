@@ -7,7 +7,10 @@ interface NodeSocket {
   destroy?(): unknown
 }
 
-/** The part of a request that the adapters use, in HTTP/1, in Node's HTTP/2 compatibility API, and in Express. */
+/**
+ * The part of a request that the adapters use, in HTTP/1, in Node's HTTP/2 compatibility API, and
+ * in Express.
+ */
 export interface NodeIncoming {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -32,7 +35,10 @@ export interface NodeIncoming {
   /** Whether the stream flows; `null` until something reads the stream. */
   readonly readableFlowing?: boolean | null
   readonly socket: NodeSocket | null
-  /** `body` is the value that a body parser has set; `rawBody` is the exact bytes, if the host has kept them. */
+  /**
+   * `body` is the value that a body parser has set; `rawBody` is the exact bytes, if the host has
+   * kept them.
+   */
   readonly body?: unknown
   readonly rawBody?: unknown
   on(event: string, listener: Listener): unknown
@@ -47,7 +53,10 @@ export function isHttp2({ httpVersionMajor = 1 }: NodeIncoming): boolean {
   return Number(httpVersionMajor) > 1
 }
 
-/** The part of a response that the adapters use: Node's `ServerResponse`, or the response of the HTTP/2 compatibility API. */
+/**
+ * The part of a response that the adapters use: Node's `ServerResponse`, or the response of the
+ * HTTP/2 compatibility API.
+ */
 export interface NodeOutgoing {
   statusCode: number
   readonly headersSent: boolean
@@ -79,8 +88,9 @@ export interface NodeOutgoing {
 }
 
 /**
- * A request handler for Node's servers, and a middleware for frameworks built on them. It throws only if its arguments are not a
- * request and a response of Node. For hosts such as Koa, it returns a promise that resolves when the response has its status.
+ * A request handler for Node's servers, and a middleware for frameworks built on them. It throws
+ * only if its arguments are not a request and a response of Node. For hosts such as Koa, it returns
+ * a promise that resolves when the response has its status.
  */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => unknown
 
@@ -97,15 +107,18 @@ function nextHeader(rawHeaders: readonly string[], name: string, start: number):
   return -1
 }
 
-/** Returns a header of Node's `headers`, which other code may have changed, for example to a number. */
+/**
+ * Returns a header of Node's `headers`, which other code may have changed, for example to a number.
+ */
 function parsedHeader({ headers }: HeaderSource, name: string): string | undefined {
   const value = headers?.[name] ?? undefined
   return Array.isArray(value) ? value.join(', ') : value?.toString()
 }
 
 /**
- * Returns a header as the client sent it. Does not use Node's `headers`, which is slow and drops a second `Authorization`, unless
- * the host has built the request itself without `rawHeaders`, as serverless-http and node-mocks-http do.
+ * Returns a header as the client sent it. Does not use Node's `headers`, which is slow and drops a
+ * second `Authorization`, unless the host has built the request itself without `rawHeaders`, as
+ * serverless-http and node-mocks-http do.
  */
 export function sentHeader(incoming: HeaderSource, name: string): string | undefined {
   const { rawHeaders } = incoming
@@ -116,12 +129,16 @@ export function sentHeader(incoming: HeaderSource, name: string): string | undef
   return joined
 }
 
-/** Returns a header from Node's `headers` if other code has changed it there; otherwise, returns it as the client sent it. */
+/**
+ * Returns a header from Node's `headers` if other code has changed it there; otherwise, returns it
+ * as the client sent it.
+ */
 export function currentHeader(incoming: HeaderSource, name: string): string | undefined {
   const sent = sentHeader(incoming, name)
   const current = parsedHeader(incoming, name)
   if (current === sent) return sent
-  // Node's `headers` has only the first value of some headers. So if `current` is this value, nobody has changed it.
+  // Node's `headers` has only the first value of some headers. So if `current` is this value,
+  // nobody has changed it.
   const { rawHeaders = [] } = incoming
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === current ? sent : current
@@ -134,7 +151,10 @@ export function declaredLength(incoming: HeaderSource): number {
 /** A request body of at most this declared length, in bytes, is always read to its end. */
 export const SMALL_BODY = 1_048_576
 
-/** Returns whether the request has a body of which a part has not been read. A mock request without `complete` has none. */
+/**
+ * Returns whether the request has a body of which a part has not been read. A mock request without
+ * `complete` has none.
+ */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
   return incoming.complete === false && (isChunked(incoming) || declaredLength(incoming) > 0)
 }

@@ -6,7 +6,10 @@ import { readBody } from './body.ts'
 import type { HeaderReader } from './messages.ts'
 import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 
-/** How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the others. */
+/**
+ * How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the
+ * others.
+ */
 const MAX_HEADERS = 1_000
 
 /** Headers, body and signal are read only when they are needed. */
@@ -15,7 +18,10 @@ export class NodeRequest implements ApiRequest {
   readonly target: string
   readonly mountPath: string
   readonly rejection: ErrorCode | undefined
-  /** True after the whole response is written, even if the connection stays open until the rest of the request body is read. */
+  /**
+   * True after the whole response is written, even if the connection stays open until the rest of
+   * the request body is read.
+   */
   isAnswered = false
   readonly incoming: NodeIncoming
   readonly outgoing: NodeOutgoing
@@ -45,7 +51,8 @@ export class NodeRequest implements ApiRequest {
   }
 
   get clientAddress(): string | undefined {
-    // If Node may have dropped headers, a proxy's entry may be missing. Then only the IP address of the connection is used.
+    // If Node may have dropped headers, a proxy's entry may be missing. Then only the IP address of
+    // the connection is used.
     const { rawHeaders = [] } = this.incoming
     const isComplete = rawHeaders.length < 2 * MAX_HEADERS
     return this.#readAddress(this.#peer, isComplete ? this.header(FORWARDED_FOR) : undefined)
@@ -75,14 +82,15 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
 }
 
 /**
- * Aborts if the response closes before all of it was sent. The socket's error is checked too, because Node reports a response as
- * finished even if its last bytes could not be written.
+ * Aborts if the response closes before all of it was sent. The socket's error is checked too,
+ * because Node reports a response as finished even if its last bytes could not be written.
  */
 function abortOnLeave(request: NodeRequest): AbortController {
   const { incoming, outgoing } = request
   const controller = new AbortController()
   const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
-  // HTTP/2 sockets are not checked: many requests share a socket, and reading its properties may throw.
+  // HTTP/2 sockets are not checked: many requests share a socket, and reading its properties may
+  // throw.
   const hasFailed = () => !isHttp2(incoming) && incoming.socket?.errored != null
   const onClose = () => {
     if (!request.isAnswered && (!isFinished() || hasFailed())) controller.abort()
@@ -96,19 +104,23 @@ function abortOnLeave(request: NodeRequest): AbortController {
 export interface MountedTarget {
   /** The whole target, including the mount path. */
   readonly target: string
-  /** The beginning of the path that a router has matched, such as `/shop`. The base path follows it. */
+  /**
+   * The beginning of the path that a router has matched, such as `/shop`. The base path follows it.
+   */
   readonly mountPath: string
 }
 
 /**
- * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router has matched. For the
- * base path `/api/v1`, this prefix can be `/shop`, but also `/api` or `/shop/api`, which end with a part of the base path.
+ * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router
+ * has matched. For the base path `/api/v1`, this prefix can be `/shop`, but also `/api` or
+ * `/shop/api`, which end with a part of the base path.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const matched = matchedPath(incoming)
   const rest = originForm(incoming.url ?? '/')
   if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
-  // If a router matches the whole path, Express sets `url` to `/`. The slash is removed if the client did not send it.
+  // If a router matches the whole path, Express sets `url` to `/`. The slash is removed if the
+  // client did not send it.
   const isAdded = pathOf(rest) === '/' && pathOf(originForm(incoming.originalUrl ?? '')) === matched
   const target = matched + (isAdded ? rest.slice(1) : rest)
   const outside = matched.slice(0, matched.length - overlap(matched, basePath).length)
@@ -116,9 +128,13 @@ export function findMountedTarget(incoming: NodeIncoming, basePath: string): Mou
   return mountPath === undefined ? undefined : { target, mountPath }
 }
 
-/** Returns the part of the path that routers have matched; '' if it is unknown because other code has rewritten `url`. */
+/**
+ * Returns the part of the path that routers have matched; '' if it is unknown because other code
+ * has rewritten `url`.
+ */
 export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming): string {
-  // In node-mocks-http, `baseUrl` is the whole path, although no router has removed anything from `url`.
+  // In node-mocks-http, `baseUrl` is the whole path, although no router has removed anything from
+  // `url`.
   if (baseUrl !== undefined && url !== originalUrl) return baseUrl
   if (originalUrl === undefined) return ''
   const path = pathOf(originForm(originalUrl))
@@ -126,7 +142,10 @@ export function matchedPath({ url, baseUrl, originalUrl }: NodeIncoming): string
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 
-/** Returns the end of the prefix that is also the start of the base path: `/v1` for `/shop/v1` and the base path `/v1/a`. */
+/**
+ * Returns the end of the prefix that is also the start of the base path: `/v1` for `/shop/v1` and
+ * the base path `/v1/a`.
+ */
 export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)

@@ -22,16 +22,23 @@ export interface ServeOptions extends HandlerOptions {
   /** The IP address or host name to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
   /**
-   * A check of the back end, as `readyCheck` returns it. With a check, the server responds to `/health` and `/ready`. They need no
-   * key and are not counted. `/ready` returns 503 while a part of the back end fails, and after `close` is called. @default none
+   * A check of the back end, as `readyCheck` returns it. With a check, the server responds to
+   * `/health` and `/ready`. They need no key and are not counted. `/ready` returns 503 while a part
+   * of the back end fails, and after `close` is called.
+   * @default none
    */
   readonly checkReady?: ReadyCheck | undefined
   /**
-   * How long `close` still accepts requests, in milliseconds. During this time, each response has `Connection: close`, and a load
-   * balancer that polls `/ready` moves its requests to other servers. @default 0
+   * How long `close` still accepts requests, in milliseconds. During this time, each response has
+   * `Connection: close`, and a load balancer that polls `/ready` moves its requests to other
+   * servers.
+   * @default 0
    */
   readonly drainDelay?: number | undefined
-  /** How long `close` waits for unfinished responses after `drainDelay`, in milliseconds. @default 10000 */
+  /**
+   * How long `close` waits for unfinished responses after `drainDelay`, in milliseconds.
+   * @default 10000
+   */
   readonly closeTimeout?: number | undefined
   /** How long a connection may be idle before it is closed, in milliseconds. @default 120000 */
   readonly idleTimeout?: number | undefined
@@ -53,15 +60,18 @@ const serveOptions = optionsOf<ServeOptions>({
 export interface ServingPetStore {
   /** The server's URL, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Keeps serving for `drainDelay`, then accepts no new connections. Resolves when all connections are closed. */
+  /**
+   * Keeps serving for `drainDelay`, then accepts no new connections. Resolves when all connections
+   * are closed.
+   */
   close(): Promise<void>
 }
 
 /**
  * Starts a server for a pet store.
  *
- * @throws {Error} Node's error, such as `EADDRINUSE`, if the server cannot listen; {@link PetStoreError} `invalid_option` if the
- * store or an option is invalid
+ * @throws {Error} Node's error, such as `EADDRINUSE`, if the server cannot listen;
+ * {@link PetStoreError} `invalid_option` if the store or an option is invalid
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -78,27 +88,34 @@ export async function serve(petStore: PetStore, given: ServeOptions = {}): Promi
   const server = createServer({ requireHostHeader: false })
   const connections = trackConnections(server, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
-  // 0 means no limit. With a limit, Node silently drops further headers, perhaps `Authorization`. Their size is limited anyway.
+  // 0 means no limit. With a limit, Node silently drops further headers, perhaps `Authorization`.
+  // Their size is limited anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // By default, Node closes an idle connection after 5 seconds. A proxy keeps it longer, and could send a request just then.
+  // By default, Node closes an idle connection after 5 seconds. A proxy keeps it longer, and could
+  // send a request just then.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, connections, petStore)
   handleAll(server, connections, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
-  // Without a listener, errors such as EMFILE would end the process, although the server can continue after them.
+  // Without a listener, errors such as EMFILE would end the process, although the server can
+  // continue after them.
   server.on('error', (error) => report(petStore, error, undefined))
   return { url: urlOf(server.address() as AddressInfo), close: connections.close }
 }
 
-/** A host with an optional port (RFC 3986, section 3.2). Does not match two Host headers, which `sentHeader` joins with ", ". */
+/**
+ * A host with an optional port (RFC 3986, section 3.2). Does not match two Host headers, which
+ * `sentHeader` joins with ", ".
+ */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 function handleAll(server: Server, { track }: Connections, respond: ReturnType<typeof nodeResponder>): void {
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     track(outgoing)
-    // Checked here, because Node accepts two Host headers, and its response to a missing Host has no body (RFC 9112, section 3.2).
+    // Checked here, because Node accepts two Host headers, and its response to a missing Host has
+    // no body (RFC 9112, section 3.2).
     const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
     const isRejected = host === undefined || !HOST.test(host)
     if (isRejected) outgoing.shouldKeepAlive = false
@@ -108,7 +125,8 @@ function handleAll(server: Server, { track }: Connections, respond: ReturnType<t
       ...(isRejected && { rejection: 'bad_request' }),
     })
   }
-  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`.
+  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in
+  // place of `request`.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
 }
 
@@ -118,8 +136,8 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 /**
- * A handler for a page or a document outside the base path. It gets only GET and HEAD requests. If it returns `undefined`, the pet
- * store responds.
+ * A handler for a page or a document outside the base path. It gets only GET and HEAD requests. If
+ * it returns `undefined`, the pet store responds.
  */
 export type SiteRoute = (request: ApiRequest, parameters: PathParameters) => MaybePromise<ApiResponse | undefined>
 

@@ -8,17 +8,24 @@ import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 /**
  * Which proxies to trust for the client's IP address.
  *
- * `false`: no proxy is trusted, and the IP address of the connection is used. A number: how many proxies are in front of the
- * server; each adds an address to `X-Forwarded-For`. Use a number only if every request passes the proxies: a client that reaches
- * the server directly can choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the
- * first address from the right that is not in the list.
+ * `false`: no proxy is trusted, and the IP address of the connection is used. A number: how many
+ * proxies are in front of the server; each adds an address to `X-Forwarded-For`. Use a number only
+ * if every request passes the proxies: a client that reaches the server directly can choose its
+ * address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the first
+ * address from the right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]
 
-/** The header with the addresses that proxies have added, in the spelling that `ApiRequest.header` takes. */
+/**
+ * The header with the addresses that proxies have added, in the spelling that `ApiRequest.header`
+ * takes.
+ */
 export const FORWARDED_FOR = 'x-forwarded-for'
 
-/** How many entries of `X-Forwarded-For` are read, from the right. Checking thousands of entries would take milliseconds. */
+/**
+ * How many entries of `X-Forwarded-For` are read, from the right. Checking thousands of entries
+ * would take milliseconds.
+ */
 const MAX_HOPS = 32
 
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
@@ -28,7 +35,8 @@ export function addressReader(given: TrustProxy = false): AddressReader {
   if (trusted === false) return (peer) => canonicalAddress(peer)
   const proxies = typeof trusted === 'number' ? () => trusted : countTrusted(trusted)
   return (peer, forwardedFor) => {
-    // Reversed, because each proxy appends an address: the address nearest to the server comes first.
+    // Reversed, because each proxy appends an address: the address nearest to the server comes
+    // first.
     const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse().slice(0, MAX_HOPS) : [])]
     const known = chain.slice(0, proxies(chain) + 1).map(canonicalAddress)
     // If a proxy adds an invalid entry, the proxy's own address is returned.
@@ -62,8 +70,8 @@ function isTrusted(trusted: BlockList, text: string | undefined): boolean {
 }
 
 /**
- * Returns an IP address in its canonical spelling, without port, zone and brackets. An IPv4-mapped IPv6 address becomes IPv4.
- * Returns `undefined` for any other text.
+ * Returns an IP address in its canonical spelling, without port, zone and brackets. An IPv4-mapped
+ * IPv6 address becomes IPv4. Returns `undefined` for any other text.
  */
 export function canonicalAddress(text = ''): string | undefined {
   if (isIP(text) === 4) return text
@@ -75,7 +83,10 @@ export function canonicalAddress(text = ''): string | undefined {
   return isIP(bare) === 4 ? bare : undefined
 }
 
-/** Returns the arguments of `BlockList.addSubnet`; `undefined` for a text that is neither an address nor a CIDR range. */
+/**
+ * Returns the arguments of `BlockList.addSubnet`; `undefined` for a text that is neither an address
+ * nor a CIDR range.
+ */
 function subnetOf(entry: string): [address: string, bits: number, family: 'ipv4' | 'ipv6'] | undefined {
   const [text = '', prefix, ...rest] = entry.split('/')
   const address = canonicalAddress(text)

@@ -34,7 +34,9 @@ const UNKNOWN_PEER =
   'it, and requests without a valid key are not counted: pass the address to the handler, or set trustProxy to the number of ' +
   'proxies. See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
 
-/** Throws for an invalid store or option, when the handler is created and not at the first request. */
+/**
+ * Throws for an invalid store or option, when the handler is created and not at the first request.
+ */
 export function mountStore(given: PetStore, options: HandlerOptions) {
   const store = parseOption('petStore', petStore, given)
   const { trustProxy } = parseOptions(handlerOptions, options)
@@ -42,7 +44,10 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
   let isUndecided = trustProxy === undefined
   let isPeerExpected = Array.isArray(trustProxy)
   return {
-    /** Reports the first request with `X-Forwarded-For` whose connection has no address, if `trustProxy` is a list. */
+    /**
+     * Reports the first request with `X-Forwarded-For` whose connection has no address, if
+     * `trustProxy` is a list.
+     */
     readAddress(peer: string | undefined, forwardedFor: string | undefined): string | undefined {
       if (isPeerExpected && peer === undefined && forwardedFor !== undefined) {
         isPeerExpected = false
@@ -50,7 +55,10 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
       }
       return readAddress(peer, forwardedFor)
     },
-    /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
+    /**
+     * Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is
+     * not set.
+     */
     warnAboutProxy(request: ApiRequest): void {
       if (!isUndecided || request.header(FORWARDED_FOR) === undefined) return
       isUndecided = false
@@ -67,17 +75,24 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
 /** Returns an error response for a request that `handle` has not answered. */
 export function errorResponseOf(petStore: PetStore, code: ErrorCode): ApiResponse {
   if (petStore.errorResponse) return petStore.errorResponse(code)
-  // Only the store knows the limits for the rate-limit headers. A wrapper that has left `errorResponse` out goes without them.
+  // Only the store knows the limits for the rate-limit headers. A wrapper that has left
+  // `errorResponse` out goes without them.
   return errorResponse(code, ['X-Content-Type-Options', 'nosniff'])
 }
 
-/** Returns the response to a request. A wrapper of `handle` may ignore `rejection`: then its response must not be sent. */
+/**
+ * Returns the response to a request. A wrapper of `handle` may ignore `rejection`: then its
+ * response must not be sent.
+ */
 export function unlessRejected(petStore: PetStore, { rejection }: ApiRequest, response: ApiResponse): ApiResponse {
   const isExpected = rejection === undefined || response.status === errorTable[rejection].status
   return isExpected ? response : errorResponseOf(petStore, rejection)
 }
 
-/** Passes an error to `onError`. If a wrapper of the store has no `reportError`, the error goes to the console. */
+/**
+ * Passes an error to `onError`. If a wrapper of the store has no `reportError`, the error goes to
+ * the console.
+ */
 export function report(petStore: PetStore, error: unknown, request: ApiRequest | undefined): void {
   const about = { method: request?.method, target: request?.target }
   if (petStore.reportError) petStore.reportError(error, about)

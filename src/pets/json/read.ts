@@ -9,10 +9,16 @@ const MAX_DEPTH = 256
 const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Created at its first use, because jsdom has no `TextDecoder`: a test with jsdom can then at least import the package. */
+/**
+ * Created at its first use, because jsdom has no `TextDecoder`: a test with jsdom can then at least
+ * import the package.
+ */
 let decoder: TextDecoder | undefined
 
-/** Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}. @throws {PetStoreError} `malformed_json` */
+/**
+ * Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}.
+ * @throws {PetStoreError} `malformed_json`
+ */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
   const text = decode(bytes)
   const { depth, members, values } = outline(text)
@@ -30,10 +36,16 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Matches JSON numbers that `JSON.parse` may round, or that have a fraction or exponent. May match inside a string too. */
+/**
+ * Matches JSON numbers that `JSON.parse` may round, or that have a fraction or exponent. May match
+ * inside a string too.
+ */
 const NOT_PLAIN = /\d[.eE]|\d{16}/
 
-/** Parses a body with `JSON.parse`, which is faster. Returns `undefined` if {@link parseExactly} must parse the body. */
+/**
+ * Parses a body with `JSON.parse`, which is faster. Returns `undefined` if {@link parseExactly}
+ * must parse the body.
+ */
 export function parsePlain(text: string, members: number): unknown {
   if (NOT_PLAIN.test(text)) return undefined
   try {
@@ -46,7 +58,10 @@ export function parsePlain(text: string, members: number): unknown {
   return undefined
 }
 
-/** Converts numbers of `JSON.parse` to `bigint`, in place. Returns how many members all objects in the value have. */
+/**
+ * Converts numbers of `JSON.parse` to `bigint`, in place. Returns how many members all objects in
+ * the value have.
+ */
 function convertAndCount(holder: unknown): number {
   if (typeof holder !== 'object' || holder === null || holder instanceof JsonNumber) return 0
   const values = holder as Record<string, unknown>
@@ -60,7 +75,10 @@ function convertAndCount(holder: unknown): number {
   return members
 }
 
-/** Parses any body. Throws if the result has fewer than `members` members, because then a name is repeated in the text. */
+/**
+ * Parses any body. Throws if the result has fewer than `members` members, because then a name is
+ * repeated in the text.
+ */
 export function parseExactly(text: string, members: number): unknown {
   const value = parseText(text)
   if (convertAndCount(value) < members)
@@ -82,9 +100,10 @@ function malformed(why: string): PetStoreError {
 }
 
 /**
- * Returns the depth of a JSON text, the number of members in its objects, and an estimate of its number of values (the number of
- * commas, arrays and objects). The depth must be checked before parsing: the parser is recursive and would exceed the stack. If
- * the parsed value has fewer members than the text, a name is repeated. The parser rejects this only if the values differ.
+ * Returns the depth of a JSON text, the number of members in its objects, and an estimate of its
+ * number of values (the number of commas, arrays and objects). The depth must be checked before
+ * parsing: the parser is recursive and would exceed the stack. If the parsed value has fewer
+ * members than the text, a name is repeated. The parser rejects this only if the values differ.
  */
 function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0
@@ -111,7 +130,9 @@ const PARSE_OPTIONS = { parseNumber: readNumber }
 type NumberParts = [all: string, sign: string, whole: string, fraction?: string, exponent?: string]
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 
-/** Returns a `bigint` if the value of a JSON number is an int64: `7`, `7.0` and `70e-1` are all 7. */
+/**
+ * Returns a `bigint` if the value of a JSON number is an int64: `7`, `7.0` and `70e-1` are all 7.
+ */
 function readNumber(text: string): bigint | JsonNumber {
   const [, sign, whole, fraction = '', exponent = ''] = NUMBER.exec(text) as unknown as NumberParts
   const digits = (whole + fraction).replace(/^0+/, '')

@@ -14,11 +14,17 @@ import { type Around, wrapPort } from '../../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */
 export interface FaultSwitch {
-  /** Makes every call throw `error` until `recover`. A plain `Error` causes a 500. @default `service_unavailable`, which causes a 503 */
+  /**
+   * Makes every call throw `error` until `recover`. A plain `Error` causes a 500.
+   * @default `service_unavailable`, which causes a 503
+   */
   fail(error?: unknown): void
   /** Makes only the next `times` calls fail. */
   failTimes(times: number, error?: unknown): void
-  /** Makes the next `times` calls wait by `setTimeout`, which fake timers can advance. @default every call until `recover` */
+  /**
+   * Makes the next `times` calls wait by `setTimeout`, which fake timers can advance.
+   * @default every call until `recover`
+   */
   delay(milliseconds: number, times?: number): void
   /** Ends the failures and the delay. */
   recover(): void
@@ -27,9 +33,9 @@ export interface FaultSwitch {
 /** Makes the quota store fail or wait, or refuse requests of clients that have requests left. */
 export interface QuotaFaults extends FaultSwitch {
   /**
-   * Responds to every request with 429 `rate_limit_exceeded` until `recover`, as if the requests of this minute were used up.
-   * These requests are not counted, and cause no ban. With `ban: false`, and without a valid key, the store remembers a refusal until
-   * the minute ends, as in production.
+   * Responds to every request with 429 `rate_limit_exceeded` until `recover`, as if the requests of
+   * this minute were used up. These requests are not counted, and cause no ban. With `ban: false`,
+   * and without a valid key, the store remembers a refusal until the minute ends, as in production.
    */
   refuse(): void
   /** Responds only to the next `times` requests with 429. */
@@ -37,11 +43,15 @@ export interface QuotaFaults extends FaultSwitch {
 }
 
 /**
- * Breaks connections in place of responses, after the store has carried out the requests: an animal is added, and its idempotency
- * key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
+ * Breaks connections in place of responses, after the store has carried out the requests: an animal
+ * is added, and its idempotency key is used. `fetch` rejects, and a server on Node closes the
+ * socket. Other servers respond with 500.
  */
 export interface ConnectionFaults {
-  /** Breaks every connection until `recover`. Chromium and Go repeat a request once by themselves, so they may hide one break. */
+  /**
+   * Breaks every connection until `recover`. Chromium and Go repeat a request once by themselves,
+   * so they may hide one break.
+   */
   breakConnections(): void
   /** Breaks the connections of the next `times` responses. */
   breakTimes(times: number): void
@@ -49,7 +59,10 @@ export interface ConnectionFaults {
   recover(): void
 }
 
-/** The faults of a test store. They affect requests, but not the calls of `storage`, `keyStore` and `quota` by the test itself. */
+/**
+ * The faults of a test store. They affect requests, but not the calls of `storage`, `keyStore` and
+ * `quota` by the test itself.
+ */
 export interface PortFaults {
   /** Faults of the calls that list, add and read animals. */
   readonly storage: FaultSwitch
@@ -60,8 +73,9 @@ export interface PortFaults {
   /** Faults of the connections over which responses are sent. */
   readonly connection: ConnectionFaults
   /**
-   * Returns the switches of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`. There are none for key store
-   * and quota store, because their calls do not depend on the operation.
+   * Returns the switches of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`.
+   * There are none for key store and quota store, because their calls do not depend on the
+   * operation.
    * @throws {PetStoreError} `invalid_option` for an unknown operation
    */
   for(scope: { readonly operation: OperationName }): OperationFaults
@@ -72,7 +86,10 @@ export interface PortFaults {
 /** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
-/** One fault. The control API of `petstore serve` has the same members, with `status` in place of `error`. */
+/**
+ * One fault. The control API of `petstore serve` has the same members, with `status` in place of
+ * `error`.
+ */
 export interface Fault {
   readonly part: keyof typeof PART_NAMES
   readonly action: 'fail' | 'delay' | 'break' | 'refuse'
@@ -86,20 +103,27 @@ export interface Fault {
 
 const PART_NAMES = { storage: 'storage', keys: 'key store', quota: 'quota store', connection: 'connection' }
 
-/** A number of calls; `Infinity` if the fault lasts until it is removed. `z.int` rejects `Infinity`. */
+/**
+ * A number of calls; `Infinity` if the fault lasts until it is removed. `z.int` rejects `Infinity`.
+ */
 const times = z.union(
   [positiveInteger, z.custom<number>((value) => value === Number.POSITIVE_INFINITY)],
   expecting('a whole number of at least 1'),
 )
 const faultScope = optionsOf<Parameters<PortFaults['for']>[0]>({ operation: oneOf(...operationNames) })
 
-/** The faults of a store from one reset to the next. A request that arrived before a reset must not use up a later fault. */
+/**
+ * The faults of a store from one reset to the next. A request that arrived before a reset must not
+ * use up a later fault.
+ */
 export interface FaultList {
   /** The newest fault is the first. */
   faults: readonly Fault[]
 }
 
-/** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
+/**
+ * Creates the public fault switches, and the wrappers that make a back end and a handler obey them.
+ */
 export function portFaults() {
   let current: FaultList = { faults: [] }
 
@@ -111,7 +135,10 @@ export function portFaults() {
     current.faults = [fault, ...current.faults.filter(isOther)]
   }
 
-  /** Counts one call: returns the newest fault that affects it, and removes this fault after its last call. */
+  /**
+   * Counts one call: returns the newest fault that affects it, and removes this fault after its
+   * last call.
+   */
   function take(
     list: FaultList,
     part: Fault['part'],

@@ -31,7 +31,10 @@ export interface RecordedResponse {
   readonly body: string
 }
 
-/** Returns a handler that also adds each request to the journal. Removes the oldest entry if there are more than 1,000. */
+/**
+ * Returns a handler that also adds each request to the journal. Removes the oldest entry if there
+ * are more than 1,000.
+ */
 export function recordRequests(handle: PetStore['handle'], clock: Clock, journal: RecordedRequest[]) {
   return async (request: ApiRequest) => {
     const entry = {
@@ -53,7 +56,10 @@ export function recordRequests(handle: PetStore['handle'], clock: Clock, journal
   }
 }
 
-/** Returns the headers by their names in lower case. Does not use `Headers`, which jsdom does not have. */
+/**
+ * Returns the headers by their names in lower case. Does not use `Headers`, which jsdom does not
+ * have.
+ */
 function headersOf({ headers }: ApiResponse): Record<string, string> {
   const joined: Record<string, string> = {}
   for (let i = 0; i < headers.length; i += 2) {
@@ -71,7 +77,8 @@ export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => vo
     keep(bytes)
     return bytes
   }
-  // A proxy, not a copy: adapters compute some members only when they are read, and a copy would read all members.
+  // A proxy, not a copy: adapters compute some members only when they are read, and a copy would
+  // read all members.
   return new Proxy({} as ApiRequest, {
     get(_, name) {
       const value: unknown = name === 'body' ? body : Reflect.get(request, name)

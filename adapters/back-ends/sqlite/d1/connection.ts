@@ -4,13 +4,18 @@ import { unavailable } from '../../shared/errors.ts'
 import { isUnavailableCode } from '../result-codes.ts'
 import type { SqliteValue } from '../statements.ts'
 
-/** The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`. */
+/**
+ * The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`.
+ */
 export interface D1Statement {
   bind(...values: (string | number | null)[]): D1Statement
   all(): Promise<{ readonly results: readonly unknown[] }>
 }
 
-/** The part of a D1 database that this package uses: a Worker's binding, such as `env.DB`, or a session of it. */
+/**
+ * The part of a D1 database that this package uses: a Worker's binding, such as `env.DB`, or a
+ * session of it.
+ */
 export interface D1Database {
   prepare(sql: string): D1Statement
   batch(statements: D1Statement[]): Promise<readonly { readonly results: readonly unknown[] }[]>
@@ -43,13 +48,17 @@ function rethrow(error: unknown): never {
 
 /**
  * Messages of a database that cannot be reached or cannot work now. D1 lists its messages at
- * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, or after an internal error, `D1_ERROR` may be missing. The last two
- * alternatives are codes of the libSQL client.
+ * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, or after
+ * an internal error, `D1_ERROR` may be missing. The last two alternatives are codes of the libSQL
+ * client.
  */
 const UNAVAILABLE =
   /^D1_ERROR: |\bNetwork connection lost\b|^internal error; reference = |^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
-/** If the message contains a result code of SQLite, such as SQLITE_BUSY, that code decides; otherwise `UNAVAILABLE` decides. */
+/**
+ * If the message contains a result code of SQLite, such as SQLITE_BUSY, that code decides;
+ * otherwise `UNAVAILABLE` decides.
+ */
 function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string') return false

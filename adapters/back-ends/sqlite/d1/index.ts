@@ -24,10 +24,11 @@ export interface D1Options extends KeyOptions {
 /** A back end on Cloudflare D1. */
 export interface D1BackEnd extends ManagedBackEnd {
   /**
-   * Creates or updates the tables, if `wrangler d1 migrations apply` does not. Several Workers may call it at the same time.
+   * Creates or updates the tables, if `wrangler d1 migrations apply` does not. Several Workers may
+   * call it at the same time.
    *
-   * @throws {PetStoreError} `invalid_option` if a later release has migrated the tables; `service_unavailable` if D1 cannot be
-   * reached
+   * @throws {PetStoreError} `invalid_option` if a later release has migrated the tables;
+   * `service_unavailable` if D1 cannot be reached
    */
   migrate(): Promise<void>
 }
@@ -35,9 +36,11 @@ export interface D1BackEnd extends ManagedBackEnd {
 const d1Options = optionsOf<D1Options>({ ...keyShape, clock: z.optional(clock) })
 
 /**
- * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each operation is one round trip.
+ * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each
+ * operation is one round trip.
  *
- * Create the pet store once for all requests of an isolate. The names of the tables begin with `petstore_`.
+ * Create the pet store once for all requests of an isolate. The names of the tables begin with
+ * `petstore_`.
  *
  * @param database - a D1 binding, such as `env.DB`
  * @throws {PetStoreError} `invalid_option`, with the name of the option

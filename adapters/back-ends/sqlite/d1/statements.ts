@@ -3,7 +3,9 @@ import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts
 
 const DAY = 86_400_000
 
-/** The member of the JSON `state` for a column of the counting rule: `usedInDay` for `used_in_day`. */
+/**
+ * The member of the JSON `state` for a column of the counting rule: `usedInDay` for `used_in_day`.
+ */
 const memberOf = (column: string) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** SQL for the end of the day in which a ban that begins now would end. */
@@ -15,11 +17,12 @@ const LAST = ['counted_at', 'per_minute', 'per_day', 'after_refusals', 'ban_leng
 const kept = [...COUNT_COLUMNS, ...LAST].map((column) => `petstore_quota.state ->> '${memberOf(column)}' AS ${column}`)
 
 /**
- * Stores a request, counts the one before it, and returns the state between the two: see `COUNTERS` in `postgres/schema.ts`.
+ * Stores a request, counts the one before it, and returns the state between the two: see `COUNTERS`
+ * in `postgres/schema.ts`.
  *
- * Its parameters: the subject, the limits per minute and per day, the ban rule (refusals and milliseconds, or null for no bans),
- * the time (or null for D1's time), and the bucket of an anonymous client. D1 passes numbers as floating point, so they are cast
- * before integer division.
+ * Its parameters: the subject, the limits per minute and per day, the ban rule (refusals and
+ * milliseconds, or null for no bans), the time (or null for D1's time), and the bucket of an
+ * anonymous client. D1 passes numbers as floating point, so they are cast before integer division.
  */
 const spend = `INSERT INTO petstore_quota (subject, state, ends_at, bucket)
 SELECT ?1, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', 0`).join(', ')}, 'countedAt', now, 'perMinute', CAST(?2 AS INTEGER),
@@ -38,7 +41,8 @@ export const spendStatements = {
   reset: 'DELETE FROM petstore_quota WHERE subject = ?1',
   // `prune` takes the time, or null for D1's time.
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
-  // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
+  // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if
+  // `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = state ->> 'endsAt' WHERE subject = ?1 AND ends_at < state ->> 'endsAt'`,
   // Deletes nothing for a client that already has a counter, because it needs no room.
   makeRoom: makeRoomStatement(

@@ -89,11 +89,13 @@ export const contractRows: readonly HttpContractRow[] = [
   }),
   row('sends X-RateLimit-Reset as a Unix timestamp in seconds', async (client) => {
     const { reset } = expectRateLimit(await client.send('GET /pets?limit=1'))
-    // Seconds from now would be a smaller number, and milliseconds since the Unix epoch a larger number.
+    // Seconds from now would be a smaller number, and milliseconds since the Unix epoch a larger
+    // number.
     check(reset > 1e9 && reset < 1e11, `expected a Unix timestamp in seconds, got ${reset}`)
   }),
   row('counts down X-RateLimit-Remaining', async (client) => {
-    // Try again if a window ends between two requests, because the second request may then count in another window.
+    // Try again if a window ends between two requests, because the second request may then count in
+    // another window.
     for (let i = 0; i < 3; i++) {
       const before = expectRateLimit(await client.send('GET /pets?limit=1'))
       const after = expectRateLimit(await client.send('GET /pets?limit=1'))

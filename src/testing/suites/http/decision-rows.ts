@@ -30,7 +30,10 @@ function linkOf({ headers }: ContractResponse, relation: string): string | undef
   return linkTarget(headers.get('Link') ?? '', relation)
 }
 
-/** Requests the target of a link, but always from the tested server: another host in the link must not get the API key. */
+/**
+ * Requests the target of a link, but always from the tested server: another host in the link must
+ * not get the API key.
+ */
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(`GET ${url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`}`)

@@ -34,7 +34,10 @@ export function expectError(response: ContractResponse, status: number): void {
   checkEqual(error.status, BigInt(status), `${name}: status in the body`)
 }
 
-/** Checks an error response of this project: its code and headers, and that it has no other members. Returns the message. */
+/**
+ * Checks an error response of this project: its code and headers, and that it has no other members.
+ * Returns the message.
+ */
 export function expectCode(response: ContractResponse, code: ErrorCode, headers: HeaderValues = {}): string {
   const { status } = errorTable[code]
   expectError(response, status)

@@ -5,7 +5,10 @@ import type { ContractClient, ContractRequest, ContractResponse } from './client
 /** One test of a server. */
 export interface HttpContractRow {
   readonly title: string
-  /** `contract` if docs/interface.md demands it, `decision` if the document is silent and this project has decided. */
+  /**
+   * `contract` if docs/interface.md demands it, `decision` if the document is silent and this
+   * project has decided.
+   */
   readonly basis: 'contract' | 'decision'
   /** True if the row uses up the limit of a key. The option `limitedToken` is then required. */
   readonly needsLimitedKey: boolean
@@ -26,7 +29,10 @@ export function post(client: ContractClient, body: string | object = REX, header
   return client.send('POST /pets', { body, headers })
 }
 
-/** Reads an animal and checks the response. Accepts 410 after the announced removal of getPet, but not earlier. */
+/**
+ * Reads an animal and checks the response. Accepts 410 after the announced removal of getPet, but
+ * not earlier.
+ */
 export async function checkGetPet(
   client: ContractClient,
   path: string,

@@ -5,14 +5,18 @@ import { contractRows } from './contract-rows.ts'
 import { decisionRows } from './decision-rows.ts'
 import type { HttpContractRow } from './row.ts'
 
-/** All tests, those of docs/interface.md first. They need no raw socket, and no special option of the server. */
+/**
+ * All tests, those of docs/interface.md first. They need no raw socket, and no special option of
+ * the server.
+ */
 export const httpContractRows: readonly HttpContractRow[] = [...contractRows, ...decisionRows]
 
 const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract: what petstore-kit decided itself' } as const
 
 /**
- * Adds tests of a running server, for every statement of the interface specification that HTTP requests can check. The tests add
- * some animals. After a 429 they wait as long as `Retry-After` says, at most three minutes in all. A `pro` key needs no wait.
+ * Adds tests of a running server, for every statement of the interface specification that HTTP
+ * requests can check. The tests add some animals. After a 429 they wait as long as `Retry-After`
+ * says, at most three minutes in all. A `pro` key needs no wait.
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
  * @throws {PetStoreError} `invalid_option` if `baseUrl` is not a URL, or `token` is missing
  * @example

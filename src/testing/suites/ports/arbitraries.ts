@@ -13,9 +13,13 @@ const HARD_TEXTS = [
   [' Rex ', 'Rex\n', 'Rex\r\n\tRex', '\u0001', '\u007f', '\u2028', '\ufeffRex'],
 ].flat()
 
-/** Generates texts of 1 to 16,000 characters. Every character is possible except U+0000 and lone surrogates. */
+/**
+ * Generates texts of 1 to 16,000 characters. Every character is possible except U+0000 and lone
+ * surrogates.
+ */
 export function texts(fc: FastCheck): Arbitrary<string> {
-  // The unit `binary` of fast-check is slow: in every test file, it first builds a list of all characters.
+  // The unit `binary` of fast-check is slow: in every test file, it first builds a list of all
+  // characters.
   const unit = fc
     .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
     .map((code) => String.fromCodePoint(code))
@@ -27,7 +31,9 @@ export function texts(fc: FastCheck): Arbitrary<string> {
   return fc.oneof({ arbitrary: short, weight: 10 }, long)
 }
 
-/** Generates int64 values, often near a bound of int64, of int32 or of JavaScript's safe integers. */
+/**
+ * Generates int64 values, often near a bound of int64, of int32 or of JavaScript's safe integers.
+ */
 export function int64s(fc: FastCheck): Arbitrary<bigint> {
   const edges = [INT64_MIN, -(2n ** 53n), 0n, 2n ** 31n, 2n ** 53n, INT64_MAX]
   const near = edges.flatMap((edge) => [edge - 1n, edge, edge + 1n]).filter(isInt64)

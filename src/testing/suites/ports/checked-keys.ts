@@ -93,7 +93,10 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     checkKey(text, found as ApiKey, issued(number))
   }
 
-  /** `one` is the number of a key, or an id that no key has. Returns the id, its name in messages, and the key, if any. */
+  /**
+   * `one` is the number of a key, or an id that no key has. Returns the id, its name in messages,
+   * and the key, if any.
+   */
   function target(one: number | string) {
     if (typeof one === 'string') return { id: one, name: show(one), known: undefined }
     return { id: issued(one).key.id, name: `the id of key ${one}`, known: issued(one) }

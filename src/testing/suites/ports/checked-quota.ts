@@ -38,7 +38,10 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
       setClock(Math.max(time, latest - FURTHEST_BACK))
       latest = Math.max(latest, now())
     },
-    /** Compares the result of `peek` with the counts so far. Does nothing if the store has no `peek`. */
+    /**
+     * Compares the result of `peek` with the counts so far. Does nothing if the store has no
+     * `peek`.
+     */
     async peek(spending: Spending): Promise<void> {
       if (!port().peek) return
       const request = { ...spending, now: now() }
@@ -102,7 +105,10 @@ const WINDOWS = [
   { window: 'day', limit: 'perDay', used: 'usedInDay', end: 'dayEndsAt' },
 ] as const
 
-/** Says what is wrong with the count `received`, and which rule it breaks. `name` is the name of its wrong member. */
+/**
+ * Says what is wrong with the count `received`, and which rule it breaks. `name` is the name of its
+ * wrong member.
+ */
 function ruleOf(
   { subject, limits, ban, now }: QuotaRequest,
   received: QuotaCount,

@@ -28,7 +28,10 @@ export async function checkedStorage(session: Session<PetStorage>) {
     return add(pet, created, before)
   }
 
-  /** Checks an animal that the storage has added, and that its id is above `before`. Adds the animal to `pets`. */
+  /**
+   * Checks an animal that the storage has added, and that its id is above `before`. Adds the animal
+   * to `pets`.
+   */
   function add(pet: NewPet, created: CreatedPet, before: bigint | undefined): Pet {
     const check = (holds: boolean, what: string, expected: unknown, received: unknown = created) =>
       steps.check(holds, `create returned ${what}`, expected, received)
@@ -85,7 +88,9 @@ export async function checkedStorage(session: Session<PetStorage>) {
     }
   }
 
-  /** Checks the result of a call if an earlier call with the same key has added the animal `first`. */
+  /**
+   * Checks the result of a call if an earlier call with the same key has added the animal `first`.
+   */
   function checkRepeat(pet: NewPet, first: Pet, result: CreatedPet): void {
     const isSame = fingerprintOf(pet) === fingerprintOf(first)
     const expected = { ...pet, id: first.id, earlier: isSame ? 'same' : 'different' }

@@ -55,8 +55,8 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
 }
 
 /**
- * With a clock, a storage takes a time in milliseconds. Without one, it takes the time of its engine, which may be in seconds: then a
- * key would expire at once, or never.
+ * With a clock, a storage takes a time in milliseconds. Without one, it takes the time of its
+ * engine, which may be in seconds: then a key would expire at once, or never.
  */
 export const idempotencyExamplesWithoutClock: Record<string, Use<CheckedStorage>> = {
   'createOnce keeps an idempotency key by the time of the engine too': createsOnce(
@@ -64,7 +64,10 @@ export const idempotencyExamplesWithoutClock: Record<string, Use<CheckedStorage>
   ),
 }
 
-/** Generates calls that often repeat scopes, keys and animals, with waits after which a key has expired. */
+/**
+ * Generates calls that often repeat scopes, keys and animals, with waits after which a key has
+ * expired.
+ */
 export function createOnceCalls(fc: FastCheck): Arbitrary<Use<CheckedStorage>> {
   const call = fc.record({
     pet: fc.constantFrom(REX, ADA),

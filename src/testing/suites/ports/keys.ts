@@ -11,8 +11,9 @@ import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner, type Use, 
 export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
 
 /**
- * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`. The first tests have one example for each
- * rule. Then random sequences of calls must have the same results as a plain list of keys. Keys expire by the clock that `open` gets.
+ * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`. The first
+ * tests have one example for each rule. Then random sequences of calls must have the same results
+ * as a plain list of keys. Keys expire by the clock that `open` gets.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -33,7 +34,10 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
   })
 }
 
-/** One example for each rule. A common mistake makes one of these short tests fail, before the random sequences run. */
+/**
+ * One example for each rule. A common mistake makes one of these short tests fail, before the
+ * random sequences run.
+ */
 const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
     const limits = { perMinute: 1, perDay: 2 ** 32 }

@@ -8,9 +8,10 @@ import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Us
 export type QuotaContractOptions = SequenceOptions<QuotaStore>
 
 /**
- * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`. The first tests have one example for each rule.
- * Then random sequences of requests must have the same results as {@link countRequest}, while the clock moves forward, and back by
- * at most 26 hours. A store may remove a subject two days after the end of its windows and its ban.
+ * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`. The first tests
+ * have one example for each rule. Then random sequences of requests must have the same results as
+ * {@link countRequest}, while the clock moves forward, and back by at most 26 hours. A store may
+ * remove a subject two days after the end of its windows and its ban.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -40,7 +41,9 @@ function spending(perMinute: number, perDay: number, ban: BanRule | false = fals
   return { subject, anonymous: false, limits: { perMinute, perDay }, ban }
 }
 
-/** Returns a test that sends the same request at each of `times`, in milliseconds since the start. */
+/**
+ * Returns a test that sends the same request at each of `times`, in milliseconds since the start.
+ */
 function spends(request: Spending, ...times: readonly number[]): Use<CheckedQuota> {
   return async ({ spend, setClock, now }) => {
     const start = now()
@@ -51,7 +54,10 @@ function spends(request: Spending, ...times: readonly number[]): Use<CheckedQuot
   }
 }
 
-/** One example for each rule: if a store has a common mistake, one of these short tests fails before the random ones. */
+/**
+ * One example for each rule: if a store has a common mistake, one of these short tests fails before
+ * the random ones.
+ */
 const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants `perMinute` requests, and refuses the next one': spends(spending(2, 10), 0, 0, 0),
   'grants `perDay` requests, and refuses the next one': spends(spending(10, 2), 0, 0, 0),
@@ -115,7 +121,10 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
   ]
 }
 
-/** Generates one of a few subjects, so that each occurs often in a sequence; sometimes a subject that is hard to store. */
+/**
+ * Generates one of a few subjects, so that each occurs often in a sequence; sometimes a subject
+ * that is hard to store.
+ */
 function subjects(fc: FastCheck) {
   const customers = ['account:a', 'account:b', 'account:A', 'key:a']
   const ordinary = fc.constantFrom(...customers, 'address:192.0.2.1', 'address:2001:db8::1')
@@ -133,7 +142,10 @@ function steps(fc: FastCheck): Arbitrary<number> {
   )
 }
 
-/** Generates moves of the clock to the end of a window or of a ban, or to one millisecond before or after that end. */
+/**
+ * Generates moves of the clock to the end of a window or of a ban, or to one millisecond before or
+ * after that end.
+ */
 function ends(fc: FastCheck): Arbitrary<Use<CheckedQuota>> {
   const ends = fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil')
   const moves = fc.tuple(fc.nat(), ends, fc.constantFrom(-1, 0, 1))

@@ -18,8 +18,9 @@ export function recordSteps() {
   const textOf = (value: unknown) => (typeof value === 'string' ? value : show(value))
 
   /**
-   * Throws a {@link BrokenRule} if `holds` is false. Its message begins with `sentence`. `expected` and `received` are texts, or
-   * values that are shown as code. The report lists `lines`: by default, the calls of the test.
+   * Throws a {@link BrokenRule} if `holds` is false. Its message begins with `sentence`. `expected`
+   * and `received` are texts, or values that are shown as code. The report lists `lines`: by
+   * default, the calls of the test.
    */
   function check(holds: boolean, sentence: string, expected: unknown, received: unknown, lines = steps): void {
     if (holds) return
@@ -28,7 +29,10 @@ export function recordSteps() {
   }
   return {
     check,
-    /** Throws a {@link BrokenRule} unless both objects have equal members. The message of the error begins with `text`. */
+    /**
+     * Throws a {@link BrokenRule} unless both objects have equal members. The message of the error
+     * begins with `text`.
+     */
     checkEqual(text: string, received: object, expected: object): void {
       const differs = difference(received, expected)
       if (differs) check(false, `${text} ${differs.rule}`, expected, received)
@@ -37,7 +41,10 @@ export function recordSteps() {
     forget() {
       steps = []
     },
-    /** Makes a call and adds it to the report. If the call throws, throws a {@link BrokenRule} whose message contains `rule`. */
+    /**
+     * Makes a call and adds it to the report. If the call throws, throws a {@link BrokenRule} whose
+     * message contains `rule`.
+     */
     async call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string = String) {
       const index = steps.push(text) - 1
       try {
@@ -54,7 +61,9 @@ export function recordSteps() {
   }
 }
 
-/** Returns one line for each of the last calls. Equal calls that follow each other share one line. */
+/**
+ * Returns one line for each of the last calls. Equal calls that follow each other share one line.
+ */
 function stepLines(steps: readonly string[]): string[] {
   const lines: { readonly step: string; times: number }[] = []
   for (const step of steps) {
@@ -69,7 +78,10 @@ function stepLines(steps: readonly string[]): string[] {
   return ['  steps:', ...first, ...shown.map(({ step, times }) => `    ${times > 1 ? `${times} times: ` : ''}${step}`)]
 }
 
-/** Throws the report of a failed test. It has no stack, because a runner would print lines of the suite, not of the port. */
+/**
+ * Throws the report of a failed test. It has no stack, because a runner would print lines of the
+ * suite, not of the port.
+ */
 export function throwReport(error: unknown, again: string): never {
   if (!(error instanceof BrokenRule)) throw error
   const reported = new Error(`${error.message}\n  run it again: ${again}`)
@@ -77,7 +89,10 @@ export function throwReport(error: unknown, again: string): never {
   throw reported
 }
 
-/** Returns a value as code, with long texts and arrays shortened, and with escapes for characters outside ASCII. */
+/**
+ * Returns a value as code, with long texts and arrays shortened, and with escapes for characters
+ * outside ASCII.
+ */
 export function show(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'string') return showText(value)
@@ -95,7 +110,10 @@ export function showTime(time: unknown): string {
   return isDate ? new Date(time).toISOString() : show(time)
 }
 
-/** Compares two values deeply. The order of members does not matter, and a member that is `undefined` counts as absent. */
+/**
+ * Compares two values deeply. The order of members does not matter, and a member that is
+ * `undefined` counts as absent.
+ */
 export function same(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
     return Object.is(one, other)
@@ -109,7 +127,10 @@ export function listFirst(items: readonly string[], most = 8): string {
   return [...items.slice(0, most), ...more].join(', ')
 }
 
-/** Returns the first member that differs from the expected one, or `undefined` if all members are equal. */
+/**
+ * Returns the first member that differs from the expected one, or `undefined` if all members are
+ * equal.
+ */
 export function difference(received: object, expected: object) {
   const actual = new Map(Object.entries(received))
   const wanted = new Map(Object.entries(expected))
@@ -155,7 +176,10 @@ function frameOf(error: unknown): string {
   return frame === undefined ? '' : ` (${frame.trim()})`
 }
 
-/** Shortens a line, escapes line breaks in it, and masks tokens: reports of a test with a real database may be public. */
+/**
+ * Shortens a line, escapes line breaks in it, and masks tokens: reports of a test with a real
+ * database may be public.
+ */
 function shortLine(line: string): string {
   return shorten(escapeHidden(line.replaceAll(/pet_\w{49}/g, 'pet_…')), LONGEST_LINE)
 }

@@ -5,13 +5,21 @@ import { recordSteps, showTime, throwReport } from './report.ts'
 
 export type FastCheck = typeof import('fast-check')
 
-/** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
+/**
+ * The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest.
+ */
 export interface TestRunner {
   /** Groups the tests that `body` adds. */
   describe(name: string, body: () => void): unknown
-  /** Adds a test. To skip it, `body` calls `skip` of the context that vitest and node:test pass to `body`. */
+  /**
+   * Adds a test. To skip it, `body` calls `skip` of the context that vitest and node:test pass to
+   * `body`.
+   */
   test(name: string, body: () => Promise<void>): unknown
-  /** The module `fast-check`. Pass it where `import()` fails, as in CommonJS under Jest. @default it is imported */
+  /**
+   * The module `fast-check`. Pass it where `import()` fails, as in CommonJS under Jest.
+   * @default it is imported
+   */
   readonly fc?: object | undefined
 }
 
@@ -22,8 +30,8 @@ export interface Opened<Port> {
   /** Releases the port. Called for each opened port, also after a failure. */
   close(): Promise<void>
   /**
-   * Returns a new port with the same content, as after a crash of the process: do not flush unsaved data first. `close` releases
-   * both ports. Not called for a quota store.
+   * Returns a new port with the same content, as after a crash of the process: do not flush unsaved
+   * data first. `close` releases both ports. Not called for a quota store.
    * @default the tests that call it are skipped
    */
   readonly reopen?: (() => MaybePromise<Port>) | undefined
@@ -33,11 +41,17 @@ export interface Opened<Port> {
 export interface SuiteOptions<Port> {
   /** The name of the port in test titles. */
   readonly name: string
-  /** Opens an empty port, which must read the time from `clock`. Without a clock, it must read the time as in production. */
+  /**
+   * Opens an empty port, which must read the time from `clock`. Without a clock, it must read the
+   * time as in production.
+   */
   open(clock?: Clock): Promise<Opened<Port>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** The seed of the random values. To repeat a failed test, pass the seed in its report. @default a new seed for each test */
+  /**
+   * The seed of the random values. To repeat a failed test, pass the seed in its report.
+   * @default a new seed for each test
+   */
   readonly seed?: number | undefined
 }
 
@@ -56,7 +70,10 @@ export type Session<Port> = Awaited<ReturnType<typeof openSession<Port>>>
 /** The body of a test. It gets the port, wrapped so that each call is checked. */
 export type Use<Checked> = (checked: Checked) => unknown
 
-/** How often a failed test is repeated to find a simpler failure. More would exceed the time limit of a test on slow databases. */
+/**
+ * How often a failed test is repeated to find a simpler failure. More would exceed the time limit
+ * of a test on slow databases.
+ */
 const MOST_SHRINKS = 500
 
 async function openSession<Port>(open: SuiteOptions<Port>['open']) {
@@ -130,7 +147,10 @@ export function suiteOf<Port, Checked extends object>(
       )
   }
 
-  /** Adds a test with random values. After a failure, looks for simpler values that fail, unless `endOnFailure`. */
+  /**
+   * Adds a test with random values. After a failure, looks for simpler values that fail, unless
+   * `endOnFailure`.
+   */
   function property<Value>(
     title: string,
     values: (fc: FastCheck) => Arbitrary<Value>,
@@ -174,9 +194,13 @@ export function usesWith<Checked, Value>(
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the runner's `fast-check`, or imports it. With a static import, `createTestPetStore` would also need `fast-check`. */
+/**
+ * Returns the runner's `fast-check`, or imports it. With a static import, `createTestPetStore`
+ * would also need `fast-check`.
+ */
 async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
-  // The public type is `object`: with its real type, programs without fast-check could not compile the declarations.
+  // The public type is `object`: with its real type, programs without fast-check could not compile
+  // the declarations.
   if (fc) return fc as FastCheck
   try {
     return await import('fast-check')

@@ -38,8 +38,8 @@ const BURSTS = 8
 const BURST_SIZE = 20
 
 /**
- * Adds many animals at once, and reads meanwhile. With `AUTO_INCREMENT`, ids are given before the commit, and long names make some
- * commits later than those of greater ids.
+ * Adds many animals at once, and reads meanwhile. With `AUTO_INCREMENT`, ids are given before the
+ * commit, and long names make some commits later than those of greater ids.
  */
 export async function runBursts(checked: CheckedStorage): Promise<void> {
   const long = { ...SOLD, name: 'x'.repeat(16_000) }
@@ -59,7 +59,10 @@ async function addInTurn({ create, get, list }: CheckedStorage, pets: readonly N
   }
 }
 
-/** Reads page by page until all animals were added and a page is empty. Then checks that the pages have left out no animal. */
+/**
+ * Reads page by page until all animals were added and a page is empty. Then checks that the pages
+ * have left out no animal.
+ */
 async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSignal): Promise<void> {
   const { steps, pets, get, read, checkFound } = checked
   const pages: { readonly text: string; readonly page: readonly Pet[] }[] = []

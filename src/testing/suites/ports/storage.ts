@@ -12,10 +12,11 @@ import { races, runBursts, runRace, smallRace } from './storage-race.ts'
 export type StorageContractOptions = SequenceOptions<PetStorage>
 
 /**
- * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. The first tests have one example for each rule.
- * Then random sequences of calls must have the same results as a plain list, and readers must skip no animal while others are
- * added. If the storage has `createOnce`, each idempotency key must add one animal in 48 hours, by the clock that `open` gets. If
- * `open` returns `reopen`, the storage must keep its animals and keys.
+ * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. The first tests
+ * have one example for each rule. Then random sequences of calls must have the same results as a
+ * plain list, and readers must skip no animal while others are added. If the storage has
+ * `createOnce`, each idempotency key must add one animal in 48 hours, by the clock that `open`
+ * gets. If `open` returns `reopen`, the storage must keep its animals and keys.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -41,7 +42,8 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     examplesWithoutClock(idempotencyExamplesWithoutClock)
     sequences('gives the same results as a plain list', calls, commands)
     property('createOnce gives the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
-    // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is repeated.
+    // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is
+    // repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
       endOnFailure: true,
@@ -68,7 +70,10 @@ const INT64S = [0n, -1n, 2n ** 31n, 2n ** 53n + 1n, INT64_MAX, INT64_MIN]
 const NAMES = ['Zoë', 'Zoe\u0308', '🐕', "O'Hara", ' Rex ', 'x'.repeat(1_000)]
 const AVAILABLE = { ...REX, status: 'available' } as const
 
-/** One example for each rule. They run before the random tests, so that a short test reports a common mistake. */
+/**
+ * One example for each rule. They run before the random tests, so that a short test reports a
+ * common mistake.
+ */
 const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'create has stored the animal when it returns': async ({ create, get, list }) => {
     const { id } = await create(REX)
@@ -110,7 +115,8 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   ...idempotencyExamples,
   'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
   'lists full pages of any size': async ({ create, list }) => {
-    // The core requests at most `MAX_LIMIT + 1` animals, but a storage must also return larger pages.
+    // The core requests at most `MAX_LIMIT + 1` animals, but a storage must also return larger
+    // pages.
     for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ ...REX, name: `${i}`, status: petStatuses[i % 2] })
     for (const status of [undefined, ...petStatuses])
       for (const limit of [1, 64, 65, 66, MAX_LIMIT, MAX_LIMIT + 1, MAX_LIMIT + 29, MAX_LIMIT + 30, MAX_LIMIT + 31])
@@ -127,7 +133,10 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'a reader skips no animal while many are added at once': runBursts,
 }
 
-/** Generates functions that choose an id during the test, because only then the ids in the storage are known. */
+/**
+ * Generates functions that choose an id during the test, because only then the ids in the storage
+ * are known.
+ */
 function idChoices(fc: FastCheck): Arbitrary<(pets: readonly Pet[]) => bigint> {
   const among = fc.tuple(fc.nat(), fc.nat({ max: 5 })).map(([index, choice]) => (pets: readonly Pet[]) => {
     const id = pets[index % Math.max(1, pets.length)]?.id ?? 0n
