@@ -13,7 +13,7 @@ import { innermostMessage } from '../../src/support/describe-value.ts'
 import { withCounts, withDatabase } from './engines/back-end.ts'
 import { requireFile } from './engines/sqlite-file.ts'
 import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
-import { jsonWithTokens, plainWord, print, printable, readableJson } from './terminal/output.ts'
+import { jsonWithTokens, plainWord, print, printable, printLines, readableJson } from './terminal/output.ts'
 
 /** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */
 interface KeyFlags<Removed> extends DatabaseFlags {
@@ -61,8 +61,9 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
 export async function runList({ json, ...database }: DatabaseFlags & { readonly json?: true }): Promise<void> {
   if (database.data !== undefined) requireFile(database.data)
   const keys = await withDatabase(database, ({ keyStore }) => keyStore.list())
-  if (json) await print(readableJson(keys, [], 2))
-  else await print(keys.length === 0 ? 'No keys have been issued.' : table(keys))
+  if (json) await printLines(jsonLines(keys))
+  else if (keys.length === 0) await print('No keys have been issued.')
+  else await printLines(tableLines(keys))
 }
 
 export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<void> {
@@ -192,11 +193,26 @@ function instant(time: number | undefined): string {
   return new Date(time).toJSON()?.slice(0, 16) ?? String(time)
 }
 
-export function table(keys: readonly ApiKey[]): string {
-  const rows = [HEADINGS, ...keys.map(toRow)]
-  // Not `Math.max(...lengths)`: more than about 125,000 arguments exceed the stack.
-  const widthOf = (column: number) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)
-  const widths = HEADINGS.map((_, column) => widthOf(column))
-  const padded = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0)
-  return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n')
+function table(keys: readonly ApiKey[]): string {
+  return [...tableLines(keys)].join('\n')
+}
+
+/** Computes each row twice, for its widths and to print it, because the texts of a million keys would fill the memory. */
+export function* tableLines(keys: readonly ApiKey[]): Generator<string> {
+  const widths = HEADINGS.map(({ length }) => length)
+  for (const key of keys)
+    for (const [column, { length }] of toRow(key).entries()) widths[column] = Math.max(widths[column] ?? 0, length)
+  const lineOf = (row: readonly string[]) => {
+    const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    return padded.join('  ').trimEnd()
+  }
+  yield lineOf(HEADINGS)
+  for (const key of keys) yield lineOf(toRow(key))
+}
+
+/** A JSON array with one key on each line, so that programs can also read it line by line. */
+function* jsonLines(keys: readonly ApiKey[]): Generator<string> {
+  yield '['
+  for (const [index, key] of keys.entries()) yield `${readableJson(key)}${index < keys.length - 1 ? ',' : ''}`
+  yield ']'
 }

@@ -8,6 +8,20 @@ export function print(text: string): Promise<void> {
   })
 }
 
+/** Prints lines, a thousand at a time, so that not all of them have to be in memory. */
+export async function printLines(lines: Iterable<string>): Promise<void> {
+  let waiting: string[] = []
+  const flush = async () => {
+    if (waiting.length > 0) await print(waiting.join('\n'))
+    waiting = []
+  }
+  for (const line of lines) {
+    waiting.push(line)
+    if (waiting.length === 1_000) await flush()
+  }
+  await flush()
+}
+
 /**
  * Without a listener, the command would crash if the program that reads its output exits early, as `head` does. Other errors, such
  * as a full disk, set the exit code.
