@@ -54,10 +54,10 @@ class DenoRequest extends ServedRequest {
   #disconnected: AbortController | undefined
 
   /**
-   * Aborts only if the client disconnects; the signal of Deno's Request also aborts after the
-   * response. Only this getter reads that signal, because Deno 2.9 prints a warning once it is
-   * read. `info.completed` is no replacement: it also resolves if the client left before the
-   * response.
+   * Aborts only if the client disconnects. The signal of Deno's Request also aborts after each
+   * response (denoland/deno#28850). Deno 2.9 prints a warning once that signal is read (#34397), so
+   * only this getter reads it. `info.completed` cannot replace the signal: this promise also
+   * resolves if the client left before the response.
    */
   override get signal(): AbortSignal {
     if (this.#disconnected) return this.#disconnected.signal

@@ -52,8 +52,8 @@ interface Pause {
    */
   readonly retryAt: number
   /**
-   * When the next request is sent: after `retryAt` by a random time, but at most `maxElapsed` after
-   * the pause has begun.
+   * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after the
+   * beginning of the pause.
    */
   readonly opensAt: number
 }
@@ -202,7 +202,7 @@ export function createGate(
     timer?.abort()
   }
 
-  /** A response served the client, perhaps with an error such as 404. */
+  /** Ends the failures: the server has responded, perhaps with an error such as 404. */
   function recordSuccess({ remaining }: RateLimit, settledBefore: number): void {
     state.failures = 0
     state.sentBeforeFailure = 0

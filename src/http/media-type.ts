@@ -27,8 +27,8 @@ const PARAMETER = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(
 
 /**
  * Ignores parameters other than `charset`: recipients ignore parameters that they do not know (RFC
- * 2045, section 1), and JSON has none (RFC 8259, section 11). A `charset` other than UTF-8 is no
- * such parameter, since the text would be read wrongly.
+ * 2045, section 1), and JSON has none (RFC 8259, section 11). Rejects a `charset` other than UTF-8,
+ * because the text would be read wrongly.
  */
 function isJsonInUtf8(contentType: string): boolean {
   if (contentType.length > MAX_LENGTH) return false

@@ -158,7 +158,9 @@ export class FetchRequest implements ApiRequest {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    // A body without `getReader` cannot be streamed: Firefox has no `Request.body`, and some libraries' `body` lacks `getReader`.
+    // A body without `getReader` cannot be streamed. Firefox has no `Request.body` at all
+    // (https://bugzilla.mozilla.org/show_bug.cgi?id=1387483), and the `body` of some libraries
+    // lacks `getReader`.
     if ((length !== undefined || !request.body?.getReader) && !request.bodyUsed) {
       const bytes = await this.#wholeBytes()
       // A framework may pass a Request whose body is longer than its Content-Length.

@@ -18,8 +18,8 @@ export interface SharedCalls<Result> {
   /** Makes a call, or waits for the call of another request. */
   run(name: string): Promise<Result>
   /**
-   * Later requests do not wait for the call that is in progress now. Without a name, this holds for
-   * all calls.
+   * Drops the call of this name that is in progress, or without a name, all calls: later requests
+   * do not wait for it.
    */
   drop(name?: string): void
 }

@@ -1,10 +1,10 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that counts the uses of a table: call it after each use, or once for many uses
- * with their number. It starts `work` once in `period` uses, unless `work` still runs. No request
- * waits for `work`, so its errors go to `report`: one if `work` fails several times in a row, and
- * none for a single `service_unavailable`, because requests report it too.
+ * Returns a function to call after each use of a table, or once for many uses with their number.
+ * Once in `period` uses, it starts `work`, unless `work` still runs. No request waits for `work`, so
+ * an error of `work` goes to `report`. If `work` fails several times in a row, only one error is
+ * reported. A single `service_unavailable` is not reported, because requests report it too.
  */
 export function inBackground(
   period: number,

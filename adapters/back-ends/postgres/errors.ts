@@ -50,8 +50,8 @@ const DRIVER_MESSAGES =
   /^(?:proxy request failed|Network connection lost|Stream was cancelled|Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing)|Server error \(HTTP status (?:429|5\d\d)\))/
 
 /**
- * Returns what an error of PostgreSQL or its driver means; `undefined` for a fault. Does not use
- * `instanceof`: under Jest, it is false for Node's errors.
+ * Returns the reaction to an error of PostgreSQL or its driver; `undefined` for a fault of the
+ * set-up or of this package. Does not use `instanceof`: under Jest, it is false for Node's errors.
  */
 export function meaningOf(error: unknown): Meaning | undefined {
   if (typeof error !== 'object' || error === null) return undefined

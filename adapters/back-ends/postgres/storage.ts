@@ -39,7 +39,7 @@ interface Given {
 
 interface AddedRow {
   readonly id: string
-  /** If the idempotency key had already been used: whether the fingerprints are equal. */
+  /** Whether the fingerprints are equal; `null` if the idempotency key was new. */
   readonly same?: boolean | null
 }
 

@@ -43,7 +43,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   })
 }
 
-/** What to change in `--database-url` after errors of a first connection. */
+/** Advice about `--database-url`, for errors of the first connection. */
 const ADVICE = [
   {
     message: /startup parameter: statement_timeout/,

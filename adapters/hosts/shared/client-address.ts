@@ -6,7 +6,7 @@ import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 
 /**
- * Which proxies to trust for the client's IP address.
+ * The proxies whose entries in `X-Forwarded-For` are trusted.
  *
  * `false`: no proxy is trusted, and the IP address of the connection is used. A number: how many
  * proxies are in front of the server; each adds an address to `X-Forwarded-For`. Use a number only

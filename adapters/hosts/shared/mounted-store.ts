@@ -11,7 +11,7 @@ import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxy } from './cli
 
 /** The options of every adapter. */
 export interface HandlerOptions {
-  /** Which proxies to trust for the client's address. @default false */
+  /** The proxies whose entries in `X-Forwarded-For` are trusted. @default false */
   readonly trustProxy?: TrustProxy | undefined
 }
 
