@@ -24,17 +24,21 @@ export function keepPage(key: string, path: string, state: KnownState, response:
   sessionStorage.setItem(NAME, JSON.stringify(kept))
 }
 
-/** Returns the kept page, unless the key or the page is another one, or animals may have been added since then. */
+/** Returns the kept page, unless the key or the page is another one, or the animals may have changed since then. */
 export function keptPage(key: string, path: string, state: KnownState): KeptPage['response'] | undefined {
   const kept: KeptPage | null = JSON.parse(sessionStorage.getItem(NAME) ?? 'null')
   if (kept === null || !state.hasSecret || kept.key !== key || kept.path !== path) return undefined
   return kept.resets === state.resets && isUnchanged(kept.requestId, state.requests) ? kept.response : undefined
 }
 
-/** Returns whether the log has all requests after `requestId`, and none of them has added an animal. */
+/** The methods that change nothing (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/** Returns whether the log has all requests after `requestId`, and none of them has changed the animals. */
 function isUnchanged(requestId: number, requests: readonly LoggedRequest[]): boolean {
   const oldest = requests[0]?.id ?? 1
   const newest = requests.at(-1)?.id ?? 0
   const later = requests.filter(({ id }) => id > requestId)
-  return newest >= requestId && oldest <= requestId + 1 && later.every(({ status }) => status !== 201)
+  const hasAll = newest >= requestId && oldest <= requestId + 1
+  return hasAll && later.every(({ method, status }) => SAFE_METHODS.includes(method) || status >= 400)
 }

@@ -7,6 +7,7 @@ import { createControlApi } from '../../../../adapters/cli/test-double/api.ts'
 import { operations } from '../../../../adapters/cli/test-double/operations.ts'
 import { createTestDouble, steerableClock } from '../../../../adapters/cli/test-double/test-double.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
+import { operationNames } from '../../../../src/operations.ts'
 import { manualClock } from '../../../../src/testing/index.ts'
 
 const START = Date.UTC(2027, 0, 15, 12)
@@ -268,7 +269,7 @@ describe('errors', () => {
       '/faults',
       { part: 'storage', action: 'fail', operation: 'createPets' },
       400,
-      /^operation: expected one of listPets, createPet, getPet, got the string "createPets"\./,
+      new RegExp(`^operation: expected one of ${operationNames.join(', ')}, got the string "createPets"\\.`),
     ],
     [
       'POST',
