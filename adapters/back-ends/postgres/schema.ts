@@ -58,6 +58,7 @@ const TABLES = `
     CREATE INDEX pets_by_status ON pets (status, id);
 
     CREATE TABLE turn (id int PRIMARY KEY CHECK (id = 1));
+    -- The row is locked, but never changed, so it needs no vacuum.
     COMMENT ON TABLE turn IS 'One row. The transaction that holds its lock takes ids and commits before the next one takes ids.';
 
     CREATE TABLE used_keys (
@@ -66,7 +67,8 @@ const TABLES = `
       pet_id bigint NOT NULL,
       used_at bigint NOT NULL
     );
-    COMMENT ON TABLE used_keys IS 'Idempotency keys with their animals, for 48 hours: a hash of scope and key, and one of the animal.';
+    COMMENT ON TABLE used_keys IS 'Idempotency keys with their animals, for 48 hours: a hash of scope and key, and one of the animal. '
+      'used_at is in milliseconds since 1970.';
     -- Expired keys are deleted in the order of their times.
     CREATE INDEX used_keys_by_time ON used_keys (used_at);
 
@@ -83,7 +85,8 @@ const TABLES = `
       expires_at bigint,
       revoked_at bigint
     );
-    COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply.';`
+    COMMENT ON TABLE keys IS 'API keys. A token is not stored, only its hash. The limits are null if those of the plan apply. '
+      'Times are milliseconds since 1970.';`
 
 /**
  * A counter has the state of a subject before its last requests, and these last requests: how many,
@@ -91,7 +94,8 @@ const TABLES = `
  * stores its own requests in their place. So this file only has the rule for the state, and
  * JavaScript computes the result of each request by `countRequest`. `ends_at` is the end of the day
  * in which a ban that begins now would end, so the index changes once a day. Each request rewrites
- * a counter, so `fillfactor` leaves room for new row versions. Anonymous clients have their own
+ * a counter, so `fillfactor` leaves room for new row versions: such an update (HOT) changes no
+ * index, and the next updates reuse its space without vacuum. Anonymous clients have their own
  * table: a flood of them cannot remove the counter of a client with a key.
  */
 const COUNTERS = `
@@ -106,13 +110,15 @@ const COUNTERS = `
       ban_length bigint,
       ends_at bigint NOT NULL
     ) WITH (fillfactor = 50);
-    COMMENT ON TABLE quota IS 'Counts of customers: the state before the last requests of a subject, and these last requests.';
+    COMMENT ON TABLE quota IS 'Counts of customers: the state before the last requests of a subject, and these last requests. '
+      'Times are milliseconds since 1970.';
     -- Old counters are deleted in the order of their ends.
     CREATE INDEX quota_by_end ON quota (ends_at);
 
     CREATE TABLE anonymous (
       LIKE quota INCLUDING DEFAULTS, bucket int NOT NULL, PRIMARY KEY (bucket, subject)
     ) WITH (fillfactor = 50);
+    -- No index on ends_at: the table has about 10,000 rows at most.
     COMMENT ON TABLE anonymous IS 'Counts of client addresses without a key, like quota. Each of 256 buckets has about 40 rows.';`
 
 /**

@@ -116,6 +116,8 @@ describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
       const setting = async () =>
         (await database.pool.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names
       await until(async () => (await setting()) === name)
+      // Commits wait for the standby only when the checkpointer has read the setting too.
+      await database.pool.query('CHECKPOINT')
     }
     const waitsForStandby = () =>
       until(

@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['1c25b9992e44c2cced7954d197ea8526db128b9a0e8f29444166441d38876296'],
+    hashes: ['209fed182077977b8ecd6ff993cea72fcf202de800db3382d711f2919d2be225'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
