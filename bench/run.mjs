@@ -8,12 +8,13 @@ import { handle } from './parts/handle.mjs'
 import { http } from './parts/http.mjs'
 import { pages } from './parts/pages.mjs'
 import { scale } from './parts/scale.mjs'
+import { turns } from './parts/turns.mjs'
 import { writes } from './parts/writes.mjs'
 import { earlierBuild } from './support/builds.mjs'
 import { commitOf, machine } from './support/machine.mjs'
 import { pinThisProcess } from './support/processes.mjs'
 
-const parts = { http, handle, scale, engines, writes, fetch: fetchInProcess, pages }
+const parts = { http, handle, scale, engines, writes, turns, fetch: fetchInProcess, pages }
 /** The parts that `--quick` runs if the command names none. */
 const QUICK_PARTS = ['http', 'handle', 'scale']
 /** The parts that `--write-docs` runs: those in docs/performance.md. */

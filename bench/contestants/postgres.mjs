@@ -2,6 +2,7 @@ import { Pool } from 'pg'
 import { created, filledStore, importKit, PETS } from './fixtures.mjs'
 import { serveKitOrDriver } from './kit-or-driver.mjs'
 
+// With REDIS_URL, counts requests in Redis. With PARALLEL_CREATES, adds animals without turns.
 // Arguments: kit or driver; the delay of each commit in microseconds, to imitate a slow disk; a schema for several processes.
 const [, delay = '0', shared] = process.argv.slice(2)
 const schema = shared ?? `bench_${process.pid}`
@@ -9,13 +10,15 @@ const { memory } = await importKit()
 const { postgres } = await importKit('postgres')
 const options = `-c commit_delay=${delay} -c commit_siblings=0`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
-const backEnd = postgres(pool, { schema })
+const parallelCreates = process.env.PARALLEL_CREATES ? { parallelCreates: true } : {}
+const backEnd = postgres(pool, { schema, ...parallelCreates })
 await backEnd.migrate()
+const counts = process.env.REDIS_URL ? await countsInRedis(process.env.REDIS_URL) : {}
 // A single process counts requests in memory: it is compared with the bare driver, which counts nothing in PostgreSQL.
 const { petStore, tokens } = await (shared
-  ? filledStore(backEnd, 0)
+  ? filledStore({ ...backEnd, ...counts }, 0)
   : filledStore({ ...backEnd, quota: memory().quota }, PETS))
-// A copy of the table without our triggers, which would slow down plain inserts.
+// A table of its own, so that plain inserts do not share pages and locks with ours.
 await pool.query(`CREATE TABLE IF NOT EXISTS ${schema}.bare_pets (LIKE ${schema}.pets INCLUDING ALL)`)
 
 const columns = 'id::text, name, category_id::text, status'
@@ -40,6 +43,12 @@ process.on('message', async ({ concurrency, duration }) => {
   await Promise.all(Array.from({ length: concurrency }, client))
   process.send((count * 1_000) / (performance.now() - startedAt))
 })
+
+async function countsInRedis(url) {
+  const { Redis } = await import('ioredis')
+  const { redis } = await importKit('redis')
+  return redis(new Redis(url))
+}
 
 const dropSchema = () => shared ?? pool.query(`DROP SCHEMA ${schema} CASCADE`)
 await serveKitOrDriver(petStore, tokens, driver, dropSchema)

@@ -16,18 +16,19 @@ const SCHEMA = `bench_writes_${process.pid}`
 
 /**
  * Compares our writes to PostgreSQL with those of the bare driver. Four processes add animals, with fast and with slow commits:
- * first in the storage, then over HTTP, where a minimal handler calls the driver. At the end, compares how fast
+ * first in the storage, then over HTTP, where a minimal handler calls the driver and ours counts each request, in PostgreSQL or in
+ * Redis. At the end, compares how fast
  * one process counts the requests of one key with how fast the driver upserts one row.
  */
 export const writes = (context) =>
-  withDatabases(async ({ postgresUrl }) => {
+  withDatabases(async ({ postgresUrl, redisUrl }) => {
     if (!postgresUrl) return []
     const { postgres } = await importKit('postgres')
     const pool = new Pool({ connectionString: postgresUrl })
     try {
       await postgres(pool, { schema: SCHEMA }).migrate()
       const results = []
-      for (const delay of [0, 20]) results.push(...(await creates({ ...context, postgresUrl, delay })))
+      for (const delay of [0, 20]) results.push(...(await creates({ ...context, postgresUrl, redisUrl, delay })))
       await counts(postgresUrl, postgres, context)
       return results
     } finally {
@@ -36,43 +37,52 @@ export const writes = (context) =>
     }
   })
 
-/** All servers of one kind (`driver` or `kit`) share the table and the key, and are measured together. */
-async function creates({ settings, postgresUrl, delay }) {
-  const server = (name) => ({
+/** All servers of one kind share the table and the key, and are measured together. */
+async function creates({ settings, postgresUrl, redisUrl, delay }) {
+  const server = (name, kind, env = {}) => ({
     name,
     file: 'postgres',
     does: 'less',
-    args: [name, String(delay * 1000), SCHEMA],
-    env: { DATABASE_URL: postgresUrl },
+    args: [kind, String(delay * 1000), SCHEMA],
+    env: { DATABASE_URL: postgresUrl, ...env },
     isPinned: false,
     ipc: true,
   })
-  const servers = ['driver', 'kit'].flatMap((name) => Array(PROCESSES).fill(server(name)))
+  const kinds = [server('driver', 'driver'), server('kit', 'kit')]
+  if (redisUrl) kinds.push(server('kit with Redis', 'kit', { REDIS_URL: redisUrl }))
+  const servers = kinds.flatMap((kind) => Array(PROCESSES).fill(kind))
   return withServers(servers, async (running) => {
-    const contestants = ['driver', 'kit'].map((kind) => [kind, running.filter(({ name }) => name === kind)])
-    const [, [, kits]] = contestants
-    for (const kit of kits) kit.tokens = kits[0].tokens
-    const ways = { 'in the storage': createRate, 'over HTTP': httpCreateRate }
+    const contestants = kinds.map(({ name }) => [name, running.filter((one) => one.name === name)])
+    for (const [, ofKind] of contestants) for (const one of ofKind) one.tokens = ofKind[0].tokens
+    const ways = [
+      // Without HTTP, no request is counted.
+      ['in the storage', createRate, contestants.slice(0, 2)],
+      ['over HTTP', httpCreateRate, contestants],
+    ]
     const results = []
-    for (const [way, rateOf] of Object.entries(ways)) {
-      const rates = { driver: [], kit: [] }
-      for (const [, ofKind] of contestants) await rateOf(ofKind, WARM_UP)
+    for (const [way, rateOf, compared] of ways) {
+      const rates = Object.fromEntries(compared.map(([name]) => [name, []]))
+      for (const [, ofKind] of compared) await rateOf(ofKind, WARM_UP)
       for (let round = 0; round < settings.rounds; round++)
-        for (const [name, ofKind] of shuffled(contestants)) rates[name].push(await rateOf(ofKind, settings.burst * 2))
-      const ratio = ratioOf([rates.kit], [rates.driver])
-      const [driver, kit] = [rates.driver, rates.kit].map((ofKind) => Math.round(median(ofKind)))
-      const name = `creates ${way}, ${CONNECTIONS} at a time, ${PROCESSES} processes, ${delay} ms per commit`
-      console.log(`${name}: driver ${driver}/s, petstore-kit ${kit}/s, ratio ${ratioText(ratio)}`)
-      results.push({ way, delay, driver, kit, ...ratio })
+        for (const [name, ofKind] of shuffled(compared)) rates[name].push(await rateOf(ofKind, settings.burst * 2))
+      const driver = Math.round(median(rates.driver))
+      for (const [name] of compared.slice(1)) {
+        const ratio = ratioOf([rates[name]], [rates.driver])
+        const kit = Math.round(median(rates[name]))
+        const counted = name === 'kit' ? way : `${way}, counts in Redis`
+        const text = `creates ${counted}, ${CONNECTIONS} at a time, ${PROCESSES} processes, ${delay} ms per commit`
+        console.log(`${text}: driver ${driver}/s, petstore-kit ${kit}/s, ratio ${ratioText(ratio)}`)
+        results.push({ way: counted, delay, driver, kit, ...ratio })
+      }
     }
     return results
   })
 }
 
 /** Returns the number of creates per second of all servers together, without HTTP. */
-async function createRate(servers, duration) {
+export async function createRate(servers, duration, concurrency = CONNECTIONS) {
   const rates = servers.map(async ({ child }) => {
-    child.send({ concurrency: CONNECTIONS / servers.length, duration })
+    child.send({ concurrency: concurrency / servers.length, duration })
     const [rate] = await once(child, 'message')
     return rate
   })
