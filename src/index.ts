@@ -4,7 +4,7 @@ export type { SunsetPolicy } from './http/deprecation.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
-export { type MemoryOptions, memory } from './memory/index.ts'
+export { type MemoryOptions, memory } from './memory.ts'
 export {
   type ApiKey,
   type NewPet,

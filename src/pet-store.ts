@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
-import { buildRequest } from './http/build-request.ts'
+import { buildRequest } from './http/fetch.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, deprecationOf, isRemoved, removedResponse } from './http/deprecation.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
-import { memory } from './memory/index.ts'
+import { memory } from './memory.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type OperationName, operations } from './operations.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
@@ -33,7 +33,7 @@ import {
   quotaRequestOf,
   tooManyRequests,
 } from './quota/rate-limit.ts'
-import { rememberRefusals } from './quota/refusal-memory.ts'
+import { rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'

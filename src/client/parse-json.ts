@@ -1,5 +1,5 @@
 import { isPetStoreError } from '../errors.ts'
-import { readJson } from '../pets/json/read.ts'
+import { readJson } from '../pets/json.ts'
 import { JsonNumber } from '../support/json-number.ts'
 
 /**

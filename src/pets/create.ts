@@ -4,7 +4,7 @@ import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
-import { readJson } from './json/read.ts'
+import { readJson } from './json.ts'
 import { writePet } from './json/write.ts'
 import { parseNewPet } from './new-pet.ts'
 

@@ -1,4 +1,4 @@
-import { buildRequest } from '../../http/build-request.ts'
+import { buildRequest } from '../../http/fetch.ts'
 import { FetchRequest } from '../../http/request.ts'
 import { type ApiResponse, toResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'

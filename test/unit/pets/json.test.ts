@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import { describe, expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
-import { parseExactly, parsePlain, readJson } from '../../../src/pets/json/read.ts'
+import { parseExactly, parsePlain, readJson } from '../../../src/pets/json.ts'
 import { writePets } from '../../../src/pets/json/write.ts'
 import { JsonNumber } from '../../../src/support/json-number.ts'
 

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
-import type { Clock, ManagedBackEnd } from '../ports.ts'
-import { planNames } from '../schemas/key.ts'
-import { clock, optionsOf, positiveInteger } from '../schemas/options.ts'
-import { parseOptions } from '../schemas/parse-options.ts'
-import { systemClock } from '../support/time.ts'
-import { memoryKeyStore } from './keys.ts'
-import { memoryQuota } from './quota.ts'
-import { memoryStorage } from './storage.ts'
+import type { Clock, ManagedBackEnd } from './ports.ts'
+import { clock, optionsOf, positiveInteger } from './schemas/options.ts'
+import { parseOptions } from './schemas/parse-options.ts'
+import { planNames } from './schemas/key.ts'
+import { systemClock } from './support/time.ts'
+import { memoryKeyStore } from './memory/keys.ts'
+import { memoryQuota } from './memory/quota.ts'
+import { memoryStorage } from './memory/storage.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {

@@ -1,9 +1,9 @@
 import { parse } from 'lossless-json'
-import { PetStoreError } from '../../errors.ts'
-import { isInt64 } from '../../model.ts'
-import { JsonNumber } from '../../support/json-number.ts'
-import { readableText } from '../../support/readable-text.ts'
-import { trimEndOf } from '../../support/trim-end.ts'
+import { PetStoreError } from '../errors.ts'
+import { isInt64 } from '../model.ts'
+import { JsonNumber } from '../support/json-number.ts'
+import { readableText } from '../support/readable-text.ts'
+import { trimEndOf } from '../support/trim-end.ts'
 
 const MAX_DEPTH = 256
 const MAX_REASON = 200
