@@ -1,7 +1,8 @@
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
 export type { CorsOptions } from './http/cors.ts'
 export type { SunsetPolicy } from './http/deprecation.ts'
-export { type ApiRequest, toApiRequest } from './http/request.ts'
+export { type PetStoreFetch, toApiRequest } from './http/fetch.ts'
+export type { ApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory.ts'
@@ -15,7 +16,7 @@ export {
   type RateLimit,
 } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
-export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
+export { createPetStore, type PetStore } from './pet-store.ts'
 export type {
   BackEnd,
   BanRule,

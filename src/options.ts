@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import type { SunsetPolicy } from './http/deprecation.ts'
-import { linkBaseOf } from './http/link-base.ts'
+import { linkBaseOf } from './http/request.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
@@ -24,7 +24,7 @@ import {
 } from './schemas/options.ts'
 import { parseOptions } from './schemas/parse-options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, DEFAULT_STATUS, newPet } from './schemas/pet.ts'
-import { isUrl } from './support/is-url.ts'
+import { isUrl } from './support/text.ts'
 import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */

@@ -1,28 +1,20 @@
 import type { ErrorCode } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
-import { buildRequest } from './http/fetch.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
-import { addDeprecationHeaders, deprecationOf, isRemoved, removedResponse } from './http/deprecation.ts'
-import {
-  type ApiRequest,
-  FetchRequest,
-  hasUnknownExpectation,
-  isAborted,
-  readTarget,
-  type Target,
-} from './http/request.ts'
-import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
+import { addDeprecationHeaders, isRemoved, removedResponse } from './http/deprecation.ts'
+import { fetchThrough, type PetStoreFetch } from './http/fetch.ts'
+import { type ApiRequest, hasUnknownExpectation, isAborted, readTarget, type Target } from './http/request.ts'
+import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
 import { memory } from './memory.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
-import { type OperationName, operations } from './operations.ts'
+import { type Deprecation, type OperationName, operations } from './operations.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { listPets, pageWriter } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
-import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
 import {
   type Allowance,
@@ -33,7 +25,7 @@ import {
   quotaRequestOf,
   tooManyRequests,
 } from './quota/rate-limit.ts'
-import { rememberRefusals } from './quota/skipped-calls.ts'
+import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
@@ -60,19 +52,13 @@ export interface PetStore {
   readonly errorResponse?: ((code: ErrorCode) => ApiResponse) | undefined
 }
 
-/** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only if the first argument is invalid. */
-export interface PetStoreFetch {
-  /** Responds to a request. Ignores the other arguments, which Bun, Deno and Workers pass. */
-  (request: Request, ...ignored: unknown[]): Promise<Response>
-  /** Responds to a request for a URL. */
-  (url: URL | string, init?: RequestInit): Promise<Response>
-}
-
 /** A request, and what the earlier steps have found out about it. */
 interface RequestContext {
   readonly request: ApiRequest
   readonly target: Target
   readonly route: Route
+  /** The deprecation of the route's operation; `undefined` if there is none. */
+  readonly deprecation: Deprecation | undefined
   readonly startedAt: number
   /** The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no `onResponse`. */
   readonly arrivedAt: number
@@ -179,10 +165,12 @@ export function createPetStore(
 
   function createContext(request: ApiRequest): RequestContext {
     const target = readTarget(request, basePath)
+    const route = matchRoute(request.method, target.route)
     return {
       request,
       target,
-      route: matchRoute(request.method, target.route),
+      route,
+      deprecation: route.operation && operations[route.operation].deprecation,
       startedAt: readTime(),
       arrivedAt: observers.onResponse ? monotonic() : 0,
       clientAddress: null,
@@ -244,9 +232,8 @@ export function createPetStore(
   }
 
   function dispatch(context: RequestContext): MaybePromise<OwnResponse> {
-    const { route, target, startedAt } = context
+    const { route, target, deprecation, startedAt } = context
     if (route.operation === undefined) return unmatchedResponse(route, target, basePath)
-    const deprecation = deprecationOf(route)
     if (deprecation && isRemoved(deprecation, startedAt, sunset)) return removedResponse(deprecation)
     return handlers[route.operation](context, route.parameters)
   }
@@ -258,10 +245,9 @@ export function createPetStore(
 
   /** Adds to `response` the headers of every response, and calls `onResponse`. */
   function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
-    const { request, route, target, startedAt } = context
+    const { request, target, deprecation, startedAt } = context
     const { headers } = response
     addCommonHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
-    const deprecation = deprecationOf(route)
     if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, context, response, isClosed, monotonic() - context.arrivedAt)
@@ -283,14 +269,4 @@ export function createPetStore(
 function addCommonHeaders(headers: string[], allowance: Allowance): void {
   addRateLimitHeaders(headers, allowance)
   headers.push('X-Content-Type-Options', 'nosniff')
-}
-
-/** Returns a `fetch` that converts each `Request` for `respond`, and the response back to a `Response`. */
-export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
-  return async (input: Request | URL | string, init?: unknown) => {
-    const isUrl = typeof input === 'string' || input instanceof URL
-    const { request, signal } = isUrl ? buildRequest(input, init as RequestInit | undefined) : { request: input }
-    if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
-    return toResponse(await respond(new FetchRequest(request, undefined, signal)))
-  }
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
+import { lastSuccessOf } from './guard-ports.ts'
 import { newToken } from './keys/token.ts'
 import type { BackEnd, Clock } from './ports.ts'
 import { callOrLog, readableError } from './reports/observers.ts'
 import { clock, functionOf, optionsOf, timeout } from './schemas/options.ts'
 import { parseOptions } from './schemas/parse-options.ts'
-import { lastSuccessOf } from './support/last-success.ts'
 import { sharedCalls } from './support/shared-calls.ts'
 import { systemClock, withTimeout } from './support/time.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import { isToken68 } from '../keys/token.ts'
+import { isToken68 } from '../keys/authenticate.ts'
 import type { Clock } from '../ports.ts'
 import { expecting } from '../schemas/expected.ts'
 import {
@@ -14,8 +14,8 @@ import {
   timeout,
   wholeNumber,
 } from '../schemas/options.ts'
+import { trimEndOf } from '../support/text.ts'
 import { sleep, systemClock } from '../support/time.ts'
-import { trimEndOf } from '../support/trim-end.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {

@@ -1,6 +1,6 @@
 import { isPetStoreError } from '../errors.ts'
 import { readJson } from '../pets/json.ts'
-import { JsonNumber } from '../support/json-number.ts'
+import { JsonNumber } from '../support/describe-value.ts'
 
 /**
  * Parses JSON without rounding ids: each integer within 64 bits becomes a `bigint`, also `1`; other numbers become `number`.

@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import { readResponse } from '../http/read-response.ts'
+import { readResponse } from '../http/body-bytes.ts'
 import type { RateLimit } from '../model.ts'
 import { type OperationName, operations } from '../operations.ts'
 import { abortReason, untilAborted } from '../support/time.ts'

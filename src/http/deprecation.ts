@@ -1,17 +1,11 @@
 import { type Deprecation, operationNames, operations } from '../operations.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
-import type { Route } from './routes.ts'
 
 /** Whether a deprecated operation stops working on the day of its removal (`enforce`), or only announces it (`announce`). */
 export type SunsetPolicy = 'enforce' | 'announce'
 
 /** The deprecations of all operations. */
 export const deprecations = operationNames.flatMap((name) => operations[name].deprecation ?? [])
-
-/** Returns the deprecation of a route's operation, or `undefined` if there is none. */
-export function deprecationOf({ operation }: Route): Deprecation | undefined {
-  return operation && operations[operation].deprecation
-}
 
 /** Returns whether an operation has been removed at a time. Without `deprecation`, it never is. */
 export function isRemoved(deprecation: Deprecation | undefined, now: number, policy: SunsetPolicy): boolean {

@@ -1,6 +1,6 @@
-import { type ErrorCode, PetStoreError } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
-import { type BodyReader, bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
+import { trimEndOf } from '../support/text.ts'
 
 /** A request as plain values. The store reads each part only when it needs the part. */
 export interface ApiRequest extends CallContext {
@@ -76,23 +76,6 @@ export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path[root.length] === '/')
 }
 
-/**
- * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and you know the client's address.
- * @example
- * ```ts
- * import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
- *
- * const petStore = createPetStore(memory())
- * const request = new Request('http://localhost/v1/pets', { headers: { 'cf-connecting-ip': '203.0.113.7' } })
- * const address = request.headers.get('cf-connecting-ip')
- * const response = toResponse(await petStore.handle(toApiRequest(request, address)))
- * console.log(response.status) // 401
- * ```
- */
-export function toApiRequest(request: Request, clientAddress?: string | null): ApiRequest {
-  return new FetchRequest(request, clientAddress ?? undefined)
-}
-
 /** Returns whether a request gets 417 (RFC 9110, section 10.1.1). Servers of Node send 417 themselves; other hosts do not. */
 export function hasUnknownExpectation(request: ApiRequest): boolean {
   const expected = request.header('expect')
@@ -103,91 +86,24 @@ export function isAborted(request: ApiRequest): boolean {
   return request.isAborted ?? request.signal?.aborted ?? false
 }
 
-/** Returns the `basePath` of a Next.js app, which `url` contains. Next.js 16 knows it in edge functions and in its proxy. */
-function nextBasePath(request: Request & { nextUrl?: { readonly basePath?: unknown } }): string | undefined {
-  const basePath = request.nextUrl?.basePath
-  return typeof basePath === 'string' ? basePath : undefined
+/** Returns the first part of every link: the path or URL of the API as the client sees it. */
+export type LinkBase = (target: Target) => string
+
+/** Links begin with `publicUrl`, or else with the requested path. They never use the Host header, which the client controls. */
+export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
+  const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
+  if (publicUrl === undefined) return requested
+  const { origin, pathname } = new URL(publicUrl)
+  const prefix = trimEndOf(pathname, '/')
+  if (prefix === '') return (target) => origin + requested(target)
+  const address = origin + (prefix.endsWith(basePath) ? prefix : prefix + basePath)
+  return () => address
 }
 
-export class FetchRequest implements ApiRequest {
-  readonly method: string
-  readonly target: string
-  readonly mountPath: string | undefined
-  protected readonly request: Request
-  readonly #clientAddress: string | undefined
-  readonly #signal: AbortSignal | undefined
+const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
 
-  /** @param signal - the signal of the caller, if it is not the one of the `Request`: see {@link buildRequest} */
-  constructor(request: Request, clientAddress?: string, signal?: AbortSignal) {
-    this.method = request.method
-    this.target = request.url
-    this.mountPath = nextBasePath(request)
-    this.request = request
-    this.#clientAddress = clientAddress
-    this.#signal = signal
-  }
-
-  get clientAddress(): string | undefined {
-    return this.#clientAddress
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#signal ?? this.request.signal
-  }
-
-  header(name: string): string | undefined {
-    return this.request.headers.get(name) ?? undefined
-  }
-
-  /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime ends the read. */
-  protected get bodySignal(): AbortSignal | undefined {
-    return this.#signal ?? this.request.signal
-  }
-
-  /** Discards the rest of a body that is too large. Overridden where the runtime has a better way. */
-  protected discardRest(reader: BodyReader): Promise<void> {
-    return readAndDiscard(reader)
-  }
-
-  /** Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client disconnects. */
-  protected wholeBody(): Promise<ArrayBuffer> {
-    return bodyUnlessAborted(this.request.arrayBuffer(), this)
-  }
-
-  async body(limit: number): Promise<Uint8Array> {
-    const { request } = this
-    const length = this.header('content-length')
-    if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    // A body without `getReader` cannot be streamed. Firefox has no `Request.body` at all
-    // (https://bugzilla.mozilla.org/show_bug.cgi?id=1387483), and the `body` of some libraries
-    // lacks `getReader`.
-    if ((length !== undefined || !request.body?.getReader) && !request.bodyUsed) {
-      const bytes = await this.#wholeBytes()
-      // A framework may pass a Request whose body is longer than its Content-Length.
-      if (bytes && bytes.byteLength > limit) throw tooLarge(limit)
-      // On Deno, the body of an aborted HTTP/2 upload ends without an error.
-      if (bytes && bytes.byteLength < Number(length)) throw new PetStoreError('incomplete_body')
-      if (bytes) return bytes
-    }
-    const { body } = request
-    const isRead = request.bodyUsed || body?.locked
-    if (isRead && length !== '0')
-      throw new PetStoreError(
-        'body_already_read',
-        'other code has read the body: mount the pet store before it, or pass new Request(request, { body })',
-      )
-    if (isRead || !body) return new Uint8Array()
-    return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
-  }
-
-  /** Returns `undefined` if the body must be read as a stream, because `arrayBuffer` is missing or other code has locked the body. */
-  async #wholeBytes(): Promise<Uint8Array | undefined> {
-    const { request } = this
-    try {
-      return new Uint8Array(await this.wholeBody())
-    } catch (cause) {
-      if (!request.bodyUsed && request.body?.getReader) return undefined
-      throw new PetStoreError('incomplete_body', undefined, { cause })
-    }
-  }
+/** Escapes a requested path for a link: `>` would end the link, and a client would read the start of `//shop/pets` as a host. */
+function escapePath(path: string): string {
+  if (PLAIN_PATH.test(path)) return path
+  return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')
 }

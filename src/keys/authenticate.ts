@@ -3,8 +3,7 @@ import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { liveKey } from './live-key.ts'
-import { isToken68 } from './token.ts'
+import { looksLikeSeconds } from '../support/time.ts'
 
 /** The sender of a request: the holder of a valid key, or a client without one and the reason for its 401. */
 export type Caller =
@@ -47,4 +46,23 @@ function tokenOf(header: string): string | undefined {
 /** Returns a 401 response with a challenge (RFC 9110, section 11.6.1). */
 export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): OwnResponse {
   return errorResponse(code, ['WWW-Authenticate', challenge])
+}
+
+/**
+ * Returns a key if it is valid at this time, in milliseconds since the Unix epoch. Also returns a key whose `expiresAt` is no such
+ * time, such as seconds: `guardPorts` reports this mistake of a key store, which a 401 would hide.
+ */
+export function liveKey(key: ApiKey | null | undefined, now: number): ApiKey | undefined {
+  // Databases store `null` for a time that is not set.
+  if (!key || key.revokedAt != null) return undefined
+  const { expiresAt } = key
+  const isExpired = typeof expiresAt === 'number' && !looksLikeSeconds(expiresAt) && expiresAt <= now
+  return isExpired ? undefined : key
+}
+
+/** Matches a token68, the form of every bearer token (RFC 6750, section 2.1). */
+const TOKEN68 = /^[\w\-.~+/]+=*$/
+
+export function isToken68(text: string): boolean {
+  return TOKEN68.test(text)
 }

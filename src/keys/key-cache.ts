@@ -8,7 +8,7 @@ import { parseOption, parseOptions } from '../schemas/parse-options.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { sharedCalls } from '../support/shared-calls.ts'
 import { systemClock } from '../support/time.ts'
-import { liveKey } from './live-key.ts'
+import { liveKey } from './authenticate.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {

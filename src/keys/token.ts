@@ -6,13 +6,6 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** Matches a token68, the form of every bearer token (RFC 6750, section 2.1). */
-const TOKEN68 = /^[\w\-.~+/]+=*$/
-
-export function isToken68(text: string): boolean {
-  return TOKEN68.test(text)
-}
-
 /** Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is rejected without a look-up. */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)

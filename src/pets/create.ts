@@ -1,12 +1,15 @@
+import { PetStoreError } from '../errors.ts'
 import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
+import type { NewPet } from '../model.ts'
 import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
+import { problemText } from '../schemas/expected.ts'
+import type { newPet } from '../schemas/pet.ts'
+import { JsonNumber } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
-import { readJson } from './json.ts'
-import { writePet } from './json/write.ts'
-import { parseNewPet } from './new-pet.ts'
+import { readJson, writePet } from './json.ts'
 
 /** The largest number of values in a body, counting those in inner arrays and objects. Reading many short values takes long. */
 const MAX_VALUES = 2_000
@@ -43,4 +46,18 @@ export function createPet(
       return jsonResponse(201, body, headers)
     })
   })
+}
+
+/** @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received */
+export function parseNewPet(schema: ReturnType<typeof newPet>, body: unknown): NewPet {
+  const parsed = schema.safeParse(ownMembers(body))
+  if (parsed.success) return parsed.data
+  throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemText(parsed.error)}.`)
+}
+
+/** Copies an object without its prototype: otherwise, a polluted `Object.prototype` would add members to every body. */
+function ownMembers(body: unknown): unknown {
+  if (body instanceof JsonNumber) return Number(body.text)
+  const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return isRecord ? { __proto__: null, ...body } : body
 }

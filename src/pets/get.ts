@@ -3,7 +3,7 @@ import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.
 import type { MaybePromise, PetStorage } from '../ports.ts'
 import { petId } from '../schemas/query.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { writePet } from './json/write.ts'
+import { writePet } from './json.ts'
 
 /** `GET /pets/{petId}`, deprecated: returns one animal. */
 export function getPet(storage: PetStorage, request: ApiRequest, idText: string): MaybePromise<OwnResponse> {

@@ -1,15 +1,13 @@
 import { PetStoreError } from '../errors.ts'
-import type { LinkBase } from '../http/link-base.ts'
-import type { ApiRequest, Target } from '../http/request.ts'
+import type { ApiRequest, LinkBase, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { Pet } from '../model.ts'
 import type { MaybePromise, PetQuery, PetStorage } from '../ports.ts'
-import { encodeCursor } from '../schemas/cursor.ts'
 import { problemText } from '../schemas/expected.ts'
-import { pageParameters, petQuery } from '../schemas/query.ts'
+import { encodeCursor, pageParameters, petQuery } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { writePets } from './json/write.ts'
+import { writePets } from './json.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
 export function listPets(

@@ -6,12 +6,39 @@ import { oneOf, optionsOf, positiveInteger } from './options.ts'
 import { parseOptions } from './parse-options.ts'
 import { type NewPetRules, newPet, pet, petStatus, pets } from './pet.ts'
 import { petId, petQuery } from './query.ts'
-import type { StandardSchema } from './standard-schema.ts'
 
 export type { NewPet, Pet, PetStatus } from '../model.ts'
 export type { PetQuery } from '../ports.ts'
+
+/**
+ * A schema that many libraries of forms, routes and remote procedures accept: https://standardschema.dev, version 1. The types are
+ * those of its specification.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The validator and its types. */
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    /** Checks a value. The schemas of this package return a result, never a promise. */
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/** The result of {@link StandardSchema}: the value, or what is wrong with it. */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** One problem of a value or of one of its members. */
+export interface SchemaIssue {
+  /** A sentence with the expected and the received value. */
+  readonly message: string
+  /** The names of the members that lead to the wrong one. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
 export type { NewPetRules } from './pet.ts'
-export type { SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts'
 
 /** The body of an error response. */
 export interface ErrorBody {

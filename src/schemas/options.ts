@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { isUrl } from '../support/is-url.ts'
+import { isUrl } from '../support/text.ts'
 import { type Expectation, expecting, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
 
 interface ObjectRules {

@@ -1,5 +1,3 @@
-import { JsonNumber } from './json-number.ts'
-
 const MAX_LENGTH = 40
 
 /** Describes a value in a few words, for an error message. */
@@ -30,4 +28,12 @@ export function innermostCause(error: unknown, depth = 0): { readonly message?: 
 export function innermostMessage(error: unknown): string {
   const cause = innermostCause(error)
   return cause.message || cause.code || String(cause)
+}
+
+/** The text of a JSON number that is not an int64. */
+export class JsonNumber {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
 }

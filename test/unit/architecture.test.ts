@@ -32,7 +32,7 @@ const layers = [
   'openapi',
   'pet-store.ts',
   'ready-check.ts',
-  'memory',
+  'memory.ts',
   'options.ts',
   'guard-ports.ts',
   'quota',

@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from 'commander'
 import * as z from 'zod/mini'
 import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../../src/index.ts'
-import { isToken68 } from '../../../src/keys/token.ts'
+import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { defaultPlans } from '../../../src/model.ts'
 import { storeShape } from '../../../src/options.ts'
 import { problemText } from '../../../src/schemas/expected.ts'
 import { isInstant } from '../../../src/schemas/instant.ts'
 import { limits } from '../../../src/schemas/limits.ts'
 import { isHttpUrl } from '../../../src/schemas/options.ts'
-import { trimEndOf } from '../../../src/support/trim-end.ts'
+import { trimEndOf } from '../../../src/support/text.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
 
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>

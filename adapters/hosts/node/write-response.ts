@@ -27,11 +27,11 @@ export const writeResponse: ResponseWriter = (request, response: ApiResponse | B
   const body = 'bytes' in response ? response.bytes : response.body
   const headers = withLength(request.method, response, body)
   if (isHttp2(incoming)) return writeStream(request, response.status, headers, body)
+  const isUnread = isUnreadBody(incoming)
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
     return endAfterBody(request, () => outgoing.end(body))
   }
-  const isUnread = isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast || (isUnread && !isSmallBody(incoming))) return endAfterDraining(request, body, isLast)

@@ -1,4 +1,4 @@
-import { FetchRequest } from '../../../src/http/request.ts'
+import { FetchRequest } from '../../../src/http/fetch.ts'
 import { type PetStore, toResponse } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'

@@ -1,5 +1,4 @@
-import { buildRequest } from '../../http/fetch.ts'
-import { FetchRequest } from '../../http/request.ts'
+import { buildRequest, FetchRequest } from '../../http/fetch.ts'
 import { type ApiResponse, toResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'
 import { untilAborted } from '../../support/time.ts'

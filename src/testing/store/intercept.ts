@@ -2,7 +2,7 @@ import { FetchInterceptor } from '@mswjs/interceptors/fetch'
 import { isBrokenConnection, PetStoreError } from '../../errors.ts'
 import type { PetStore } from '../../pet-store.ts'
 import { invalidOption } from '../../schemas/options.ts'
-import { isUrl } from '../../support/is-url.ts'
+import { isUrl } from '../../support/text.ts'
 
 /** Sends the requests of the global `fetch` for one origin to a pet store, until `restore`. */
 export interface Interception {

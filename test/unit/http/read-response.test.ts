@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readResponse } from '../../../src/http/read-response.ts'
+import { readResponse } from '../../../src/http/body-bytes.ts'
 
 /** Returns a response that never ends, and how many bytes of its body have been read. */
 function endless(status = 200) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isToken, newKey } from '../../../src/back-end.ts'
 import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
-import { isToken68 } from '../../../src/keys/token.ts'
+import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { startApi } from '../../support/api.ts'
 
 const challengeOf = ({ headers }: { headers: Headers }) => headers.get('www-authenticate')

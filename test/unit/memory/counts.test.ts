@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memoryQuota } from '../../../src/memory/quota.ts'
+import { memoryQuota } from '../../../src/memory.ts'
 import type { QuotaCount, QuotaRequest } from '../../../src/ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/counting-rule.ts'
 

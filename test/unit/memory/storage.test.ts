@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memory, type PetStorage } from '../../../src/index.ts'
-import { usedKeys } from '../../../src/memory/storage.ts'
+import { usedKeys } from '../../../src/memory.ts'
 import { hashIdempotency, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 

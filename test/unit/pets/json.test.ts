@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import { describe, expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
-import { parseExactly, parsePlain, readJson } from '../../../src/pets/json.ts'
-import { writePets } from '../../../src/pets/json/write.ts'
-import { JsonNumber } from '../../../src/support/json-number.ts'
+import { parseExactly, parsePlain, readJson, writePets } from '../../../src/pets/json.ts'
+import { JsonNumber } from '../../../src/support/describe-value.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text))

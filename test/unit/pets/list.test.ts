@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPetStore, type Pet, type PetStatus, petStatuses } from '../../../src/index.ts'
 import { parsePageQuery } from '../../../src/pets/list.ts'
-import { decodeCursor, encodeCursor } from '../../../src/schemas/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../../src/schemas/query.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }

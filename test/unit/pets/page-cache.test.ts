@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Pet } from '../../../src/index.ts'
-import { writePets } from '../../../src/pets/json/write.ts'
+import { writePets } from '../../../src/pets/json.ts'
 import { pageWriter, parsePageQuery } from '../../../src/pets/list.ts'
-import { encodeCursor } from '../../../src/schemas/cursor.ts'
+import { encodeCursor } from '../../../src/schemas/query.ts'
 
 const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
 const frozen = (id: number, name?: string): Pet => Object.freeze(pet(id, name))

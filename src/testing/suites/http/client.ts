@@ -1,11 +1,11 @@
 import { parseJsonIfValid } from '../../../client/parse-json.ts'
 import { serverTime } from '../../../client/rate-limit-headers.ts'
 import { readRetryAfter } from '../../../client/retry-after.ts'
-import { readResponse } from '../../../http/read-response.ts'
+import { readResponse } from '../../../http/body-bytes.ts'
 import type { Clock } from '../../../ports.ts'
 import { innermostMessage } from '../../../support/describe-value.ts'
+import { trimEndOf } from '../../../support/text.ts'
 import { sleep, systemClock } from '../../../support/time.ts'
-import { trimEndOf } from '../../../support/trim-end.ts'
 
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions {
