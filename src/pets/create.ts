@@ -7,7 +7,6 @@ import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import type { newPet } from '../schemas/pet.ts'
 import { JsonNumber } from '../support/describe-value.ts'
-import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
 
@@ -23,29 +22,26 @@ interface BodyRules {
  * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency key before.
  * @param linkBase - the first part of `Location`; if `undefined`, as after the removal of getPet, `Location` is left out
  */
-export function createPet(
+export async function createPet(
   storage: PetStorage,
   request: ApiRequest,
   { bodyLimit, newPet }: BodyRules,
   linkBase: string | undefined,
   scope: string,
-): MaybePromise<OwnResponse> {
+): Promise<OwnResponse> {
   const error = mediaTypeError(request)
   if (error) return error
   const key = idempotencyKeyOf(request, storage)
-  return andThen(request.body(bodyLimit), (bytes) => {
-    const pet = parseNewPet(newPet, readJson(bytes, MAX_VALUES))
-    const creating: MaybePromise<CreatedPet> | undefined =
-      key === undefined
-        ? storage.create(pet, request)
-        : storage.createOnce?.(pet, { scope, key, fingerprint: fingerprintOf(pet) }, request)
-    return andThen(creating as MaybePromise<CreatedPet>, (created) => {
-      const headers = key === undefined ? [] : replayHeaders(created)
-      const body = writePet(created)
-      if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
-      return jsonResponse(201, body, headers)
-    })
-  })
+  const pet = parseNewPet(newPet, readJson(await request.body(bodyLimit), MAX_VALUES))
+  const creating: MaybePromise<CreatedPet> | undefined =
+    key === undefined
+      ? storage.create(pet, request)
+      : storage.createOnce?.(pet, { scope, key, fingerprint: fingerprintOf(pet) }, request)
+  const created = await (creating as MaybePromise<CreatedPet>)
+  const headers = key === undefined ? [] : replayHeaders(created)
+  const body = writePet(created)
+  if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
+  return jsonResponse(201, body, headers)
 }
 
 /** @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received */

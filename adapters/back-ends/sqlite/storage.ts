@@ -68,12 +68,11 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
     get(id) {
       return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
     },
-    create(pet) {
+    async create(pet) {
       const { name, categoryId, status } = pet
-      return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
-        const [{ id }] = rows as [{ readonly id: string }]
-        return petOf(BigInt(id), pet)
-      })
+      const rows = await write('addPet', name, `${categoryId}`, status ?? null)
+      const [{ id }] = rows as [{ readonly id: string }]
+      return petOf(BigInt(id), pet)
     },
     createOnce,
   }

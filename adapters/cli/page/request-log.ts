@@ -3,7 +3,6 @@ import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, KeyStore, PetStore } from '../../../src/index.ts'
 import { pageParameters } from '../../../src/schemas/query.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
-import { andThen } from '../../../src/support/maybe-promise.ts'
 import { readableLines, readableText } from '../../../src/support/readable-text.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { withBodyCopy } from '../../../src/testing/store/journal.ts'
@@ -70,12 +69,12 @@ interface RememberedRequest {
 export function rememberKeys(keyStore: KeyStore) {
   const keys = boundedMap<ApiKey>(MAX_KEYS)
   const watched = wrapPort(keyStore, {
-    find: (call, token) =>
-      andThen(call(), (key) => {
-        if (key) keys.set(hashOf(token), key)
-        else keys.delete(hashOf(token))
-        return key
-      }),
+    async find(call, token) {
+      const key = await call()
+      if (key) keys.set(hashOf(token), key)
+      else keys.delete(hashOf(token))
+      return key
+    },
   })
   return { keyStore: watched, keyOf: (token: string) => keys.get(hashOf(token)) }
 }
