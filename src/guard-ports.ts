@@ -14,7 +14,10 @@ import { describeValue } from './support/describe-value.ts'
 import { isPromise } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
-/** The context of a port call, whose signal also aborts at the time limit. Creates this signal only if the port reads it. */
+/**
+ * The context of a port call, whose signal also aborts at the time limit. Creates this signal only
+ * if the port reads it.
+ */
 class TimedContext implements CallContext {
   #client: CallContext | undefined
   #controller: AbortController | undefined
@@ -47,7 +50,10 @@ class TimedContext implements CallContext {
     this.#controller.abort(reason)
   }
 
-  /** Stops listening to the client's signal. Several requests may share this signal, which would collect listeners. */
+  /**
+   * Stops listening to the client's signal. Several requests may share this signal, which would
+   * collect listeners.
+   */
   settle(): void {
     if (this.#controller) this.#client?.signal?.removeEventListener('abort', this)
     this.#client = undefined
@@ -62,8 +68,10 @@ type GuardedCall = <T>(
 ) => MaybePromise<T>
 
 /**
- * Returns a function that makes calls of a port. Rejects a promise without a result after `timeout` milliseconds.
- * @param succeed - called after a promise of the port was fulfilled. A value that is no promise may come from a cache
+ * Returns a function that makes calls of a port. Rejects a promise without a result after `timeout`
+ * milliseconds.
+ * @param succeed - called after a promise of the port was fulfilled. A value that is no promise may
+ * come from a cache
  */
 function guard(port: string, timeout: number, succeed: () => void): GuardedCall {
   async function settled<T>(value: Promise<T>, timed: TimedContext, check: (value: T) => T): Promise<T> {
@@ -98,7 +106,10 @@ function guard(port: string, timeout: number, succeed: () => void): GuardedCall 
   }
 }
 
-/** Wraps a `PetStoreError` of a port, because its `code` could cause a 4xx. A port may throw only `service_unavailable`. */
+/**
+ * Wraps a `PetStoreError` of a port, because its `code` could cause a 4xx. A port may throw only
+ * `service_unavailable`.
+ */
 function toPortFault(error: unknown): unknown {
   const code = codeOf(error)
   return code === undefined || code === 'service_unavailable' ? error : new PortFault(undefined, { cause: error })
@@ -111,7 +122,10 @@ function checkCount(count: QuotaCount): QuotaCount {
   throw wrongResult('quota store: expected a QuotaCount from spend and peek', count)
 }
 
-/** Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the operator would not know why. */
+/**
+ * Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the
+ * operator would not know why.
+ */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key !== 'object')
@@ -127,8 +141,9 @@ function wrongResult(expected: string, result: unknown): TypeError {
 }
 
 /**
- * Returns the ports with a time limit for each call, in milliseconds, and with checks of the results of `find` and `spend`. Each
- * method is read from its port at each call, so a method that is replaced later takes effect.
+ * Returns the ports with a time limit for each call, in milliseconds, and with checks of the
+ * results of `find` and `spend`. Each method is read from its port at each call, so a method that
+ * is replaced later takes effect.
  */
 export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
@@ -185,10 +200,16 @@ export interface LastSuccess {
   time: number
 }
 
-/** Belongs to the ports, not to this module: a member of the port itself would change an object of the caller. */
+/**
+ * Belongs to the ports, not to this module: a member of the port itself would change an object of
+ * the caller.
+ */
 const lastSuccesses = new WeakMap<object, LastSuccess>()
 
-/** Returns the last success of a port. The pet stores that use the port write it, and `readyCheck` reads it. */
+/**
+ * Returns the last success of a port. The pet stores that use the port write it, and `readyCheck`
+ * reads it.
+ */
 export function lastSuccessOf(port: object): LastSuccess {
   const known = lastSuccesses.get(port)
   if (known) return known

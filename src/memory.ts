@@ -15,11 +15,22 @@ import { systemClock } from './support/time.ts'
 export interface MemoryOptions {
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
-  /** The largest number of counters of keys and accounts. The least recently used ones are removed first. @default 100000 */
+  /**
+   * The largest number of counters of keys and accounts. The least recently used ones are removed
+   * first.
+   * @default 100000
+   */
   readonly maxCustomers?: number | undefined
-  /** The largest number of counters of client addresses. They count requests without a valid key. @default 10000 */
+  /**
+   * The largest number of counters of client addresses. They count requests without a valid key.
+   * @default 10000
+   */
   readonly maxAddresses?: number | undefined
-  /** The names of your own plans, which `issue` then accepts, as it accepts `free`, `pro` and `business`. @default [] */
+  /**
+   * The names of your own plans, which `issue` then accepts, as it accepts `free`, `pro` and
+   * `business`.
+   * @default []
+   */
   readonly plans?: readonly string[] | undefined
 }
 
@@ -52,7 +63,9 @@ export function memory(options: MemoryOptions = {}): ManagedBackEnd {
   }
 }
 
-/** Creates a storage in memory. A page takes about the same time, however many animals there are. */
+/**
+ * Creates a storage in memory. A page takes about the same time, however many animals there are.
+ */
 export function memoryStorage(clock: Clock): PetStorage {
   const all: Pet[] = []
   /** For each status, the positions of its animals in `all`. */
@@ -82,7 +95,8 @@ export function memoryStorage(clock: Clock): PetStorage {
       const earlier = used.use(scope, key, all.length)
       if (earlier === undefined) return add(given)
       const first = all[earlier] as Pet
-      // The fingerprint of the first animal is computed here instead of being stored: stored animals never change.
+      // The fingerprint of the first animal is computed here instead of being stored: stored
+      // animals never change.
       return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
     },
     get: (id) => all[Number(id) - 1],
@@ -108,21 +122,26 @@ export function usedKeys(clock: Clock) {
 
   function removeExpired(now: number): void {
     for (const [name, { expiresAt }] of uses) {
-      // Keys from a time when the clock was ahead expire too late. Without the second condition, no key after them would be removed.
+      // Keys from a time when the clock was ahead expire too late. Without the second condition, no
+      // key after them would be removed.
       if (expiresAt > now && expiresAt <= now + 2 * KEY_PERIOD) return
       uses.delete(name)
     }
   }
 
   return {
-    /** Returns the position of the animal that this key has added within 48 hours. If there is none, saves `position`. */
+    /**
+     * Returns the position of the animal that this key has added within 48 hours. If there is none,
+     * saves `position`.
+     */
     use(scope: string, key: string, position: number): number | undefined {
       const now = clock.now()
       removeExpired(now)
       const name = keyText({ scope, key })
       const known = uses.get(name)
       if (known !== undefined && known.expiresAt > now) return known.position
-      // Without this line, a key that is used again would keep its old place, and `removeExpired` would always stop there.
+      // Without this line, a key that is used again would keep its old place, and `removeExpired`
+      // would always stop there.
       uses.delete(name)
       uses.set(name, { position, expiresAt: now + KEY_PERIOD })
       return undefined
@@ -132,11 +151,15 @@ export function usedKeys(clock: Clock) {
 
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   /**
-   * Each key by its token. Other key stores keep a hash in place of the token, because a file or a database can be stolen. Here, it
-   * would protect nothing, because each request brings its token into the same memory, and hashing takes longer than the look-up.
+   * Each key by its token. Other key stores keep a hash in place of the token, because a file or a
+   * database can be stolen. Here, it would protect nothing, because each request brings its token
+   * into the same memory, and hashing takes longer than the look-up.
    */
   const byToken = new Map<string, { key: ApiKey }>()
-  /** Each key that is not revoked, by its id. Both maps hold the same objects: a new `key` in an object is seen in both. */
+  /**
+   * Each key that is not revoked, by its id. Both maps hold the same objects: a new `key` in an
+   * object is seen in both.
+   */
   const byId = new Map<string, { key: ApiKey }>()
 
   return {
@@ -167,7 +190,10 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   }
 }
 
-/** Creates a quota store in memory. Client addresses have their own map: many addresses must not push out a customer's count. */
+/**
+ * Creates a quota store in memory. Client addresses have their own map: many addresses must not
+ * push out a customer's count.
+ */
 export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
   const customers = boundedMap<QuotaState>(maxCustomers)
   const addresses = boundedMap<QuotaState>(maxAddresses)

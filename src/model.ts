@@ -24,7 +24,10 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. Code that uses every member has `satisfies Record<keyof Pet, …>`, so a missing one is a type error. */
+/**
+ * An animal in the store. Code that uses every member has `satisfies Record<keyof Pet, …>`, so a
+ * missing one is a type error.
+ */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint
@@ -48,7 +51,9 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
-/** The plans of docs/interface.md, except `enterprise`: each `enterprise` key has its own limits. */
+/**
+ * The plans of docs/interface.md, except `enterprise`: each `enterprise` key has its own limits.
+ */
 export const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

@@ -7,7 +7,10 @@ export interface Operation {
   readonly path: `/${string}`
   /** Its own error codes. Every operation has {@link commonErrorCodes} too. */
   readonly errorCodes: readonly ErrorCode[]
-  /** Whether a client may send a request again that it may have carried out. If not, only with an idempotency key. */
+  /**
+   * Whether a client may send a request again that it may have carried out. If not, only with an
+   * idempotency key.
+   */
   readonly isRepeatable: boolean
   readonly deprecation?: Deprecation
 }
@@ -21,8 +24,9 @@ export interface Deprecation {
 }
 
 /**
- * Every operation by its name. Routes, `Allow`, the paths of the OpenAPI document, reports, faults and the client's rule for repeats
- * come from this table. The handlers are in `pet-store.ts`: if they were here, the client would contain them.
+ * Every operation by its name. Routes, `Allow`, the paths of the OpenAPI document, reports, faults
+ * and the client's rule for repeats come from this table. The handlers are in `pet-store.ts`: if
+ * they were here, the client would contain them.
  */
 const table = {
   listPets: {

@@ -31,46 +31,82 @@ import { systemClock } from './support/time.ts'
 export interface PetStoreOptions {
   /** Stores the animals. @default a storage in memory */
   readonly storage?: PetStorage | undefined
-  /** Finds the API key for a token. @default a key store in memory, available as `petStore.keyStore` */
+  /**
+   * Finds the API key for a token.
+   * @default a key store in memory, available as `petStore.keyStore`
+   */
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default a quota store in memory */
   readonly quota?: QuotaStore | undefined
-  /** The clock, in milliseconds since the Unix epoch, from 1970 to 9999. @default the system clock */
+  /**
+   * The clock, in milliseconds since the Unix epoch, from 1970 to 9999.
+   * @default the system clock
+   */
   readonly clock?: Clock | undefined
   /** The path under which clients see the API, without a trailing slash. @default '/v1' */
   readonly basePath?: string | undefined
-  /** The public URL, with or without `basePath`. Links then begin with this URL. @default links contain only a path */
+  /**
+   * The public URL, with or without `basePath`. Links then begin with this URL.
+   * @default links contain only a path
+   */
   readonly publicUrl?: string | undefined
-  /** Limits by plan, in addition to `free`, `pro` and `business`, or in place of one of these. @default those three plans */
+  /**
+   * Limits by plan, in addition to `free`, `pro` and `business`, or in place of one of these.
+   * @default those three plans
+   */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
-  /** The limits for all requests without a valid key from one client address. @default the limits of the plan `free` */
+  /**
+   * The limits for all requests without a valid key from one client address.
+   * @default the limits of the plan `free`
+   */
   readonly anonymous?: PlanLimits | undefined
-  /** Clients without a valid key share one limit per IPv6 prefix of this many bits, from 32 to 128. @default 56 */
+  /**
+   * Clients without a valid key share one limit per IPv6 prefix of this many bits, from 32 to 128.
+   * @default 56
+   */
   readonly ipv6Prefix?: number | undefined
   /**
    * When to ban a key that keeps sending after a 429; `false` for no bans.
-   * @default a ban of 300 seconds, when the refusals of a key within one minute reach its limit per minute
+   * @default a ban of 300 seconds, when the refusals of a key within one minute reach its limit per
+   * minute
    */
   readonly ban?: Partial<BanRule> | false | undefined
-  /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */
+  /**
+   * The status of a new animal if the client sends none; `null` for no status.
+   * @default 'available'
+   */
   readonly defaultStatus?: PetStatus | null | undefined
-  /** The longest name of an animal, in characters: Unicode code points, so an emoji such as 🐕 is one character. @default 1000 */
+  /**
+   * The longest name of an animal, in characters: Unicode code points, so an emoji such as 🐕 is one
+   * character.
+   * @default 1000
+   */
   readonly maxNameLength?: number | undefined
   /** The largest body, in bytes. @default 65536 */
   readonly bodyLimit?: number | undefined
-  /** How long one call of a back end may take, in milliseconds. After that, the client gets 503. @default 10000 */
+  /**
+   * How long one call of a back end may take, in milliseconds. After that, the client gets 503.
+   * @default 10000
+   */
   readonly timeout?: number | undefined
   /** Lets web pages from other origins call the API. @default false */
   readonly cors?: boolean | CorsOptions | undefined
-  /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal. @default 'enforce' */
+  /**
+   * Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal.
+   * @default 'enforce'
+   */
   readonly sunset?: SunsetPolicy | undefined
   /**
-   * The response while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served without
-   * a count. Then each waits at most one second for the quota store, which gets no call for one second after a failure.
+   * The response while the quota store fails. With `refuse`, clients get 503. With `allow`,
+   * requests are served without a count. Then each waits at most one second for the quota store,
+   * which gets no call for one second after a failure.
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /** Called with every error that the client has not caused, and a report of the request. @default logs to `console.error` */
+  /**
+   * Called with every error that the client has not caused, and a report of the request.
+   * @default logs to `console.error`
+   */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
@@ -78,7 +114,9 @@ export interface PetStoreOptions {
 
 const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
 
-/** An origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */
+/**
+ * An origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions.
+ */
 const origin = textThat(
   (text) => !text.includes('*') && isUrl(text) && text === originOf(new URL(text)),
   'an origin such as "https://shop.example", in lower case and without a trailing slash',
@@ -128,7 +166,10 @@ export const storeShape = {
   onResponse: z.optional(functionOf<NonNullable<PetStoreOptions['onResponse']>>()),
 } satisfies Shape<PetStoreOptions>
 
-/** The members `migrate` and `close` are no options, but a caller passes them with `createPetStore({ ...backEnd })`. */
+/**
+ * The members `migrate` and `close` are no options, but a caller passes them with
+ * `createPetStore({ ...backEnd })`.
+ */
 const storeOptions = optionsOf<PetStoreOptions>(storeShape, {
   others: { migrate: z.optional(z.unknown()), close: z.optional(z.unknown()) },
 })
@@ -139,7 +180,10 @@ export const DEFAULT_BODY_LIMIT = 65_536
 /** How long a request waits for the quota store with `onQuotaFailure: 'allow'`, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
-/** Checks the options of `createPetStore` and fills in their defaults. @throws {PetStoreError} `invalid_option` */
+/**
+ * Checks the options of `createPetStore` and fills in their defaults.
+ * @throws {PetStoreError} `invalid_option`
+ */
 export function resolveOptions(given: PetStoreOptions) {
   const options = parseOptions(storeOptions, given)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options

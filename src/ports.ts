@@ -7,24 +7,33 @@ export type MaybePromise<T> = T | Promise<T>
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. The time may step back. */
   now(): number
-  /** Returns milliseconds of a clock that never steps back, for the durations in reports. @default `performance.now()` */
+  /**
+   * Returns milliseconds of a clock that never steps back, for the durations in reports.
+   * @default `performance.now()`
+   */
   monotonic?(): number
 }
 
 /** The request for which a port is called. */
 export interface CallContext {
-  /** Aborts when the client disconnects or the call exceeds its time limit, so that the port can stop its work. */
+  /**
+   * Aborts when the client disconnects or the call exceeds its time limit, so that the port can
+   * stop its work.
+   */
   readonly signal?: AbortSignal | undefined
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
 }
 
 /**
- * The idempotency key of one request to add an animal. A database should store only the hashes from `hashIdempotency` of
- * `petstore-kit/back-end`, because keys and names may be personal data.
+ * The idempotency key of one request to add an animal. A database should store only the hashes from
+ * `hashIdempotency` of `petstore-kit/back-end`, because keys and names may be personal data.
  */
 export interface Idempotency {
-  /** The sender of the key: the subject of the quota, such as `account:acme`. Two scopes may use equal keys for two animals. */
+  /**
+   * The sender of the key: the subject of the quota, such as `account:acme`. Two scopes may use
+   * equal keys for two animals.
+   */
   readonly scope: string
   /** The key that the client has chosen: 1 to 255 visible ASCII characters or spaces. */
   readonly key: string
@@ -35,8 +44,9 @@ export interface Idempotency {
 /** The result of `createOnce`. */
 export interface CreatedPet extends Pet {
   /**
-   * Set only if an earlier request with this key has added an animal, which has the returned `id`. `earlier` says whether the
-   * fingerprints of both requests are the `same` or `different`. This request has added nothing.
+   * Set only if an earlier request with this key has added an animal, which has the returned `id`.
+   * `earlier` says whether the fingerprints of both requests are the `same` or `different`. This
+   * request has added nothing.
    */
   readonly earlier?: 'same' | 'different' | null | undefined
 }
@@ -52,20 +62,26 @@ export interface PetQuery {
 }
 
 /**
- * Stores the animals. If the database cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an
- * error with a connection code such as `ECONNREFUSED`: the client gets 503. After any other error, the client gets 500.
+ * Stores the animals. If the database cannot be reached, throw a {@link PetStoreError} with the
+ * code `service_unavailable`, or an error with a connection code such as `ECONNREFUSED`: the client
+ * gets 503. After any other error, the client gets 500.
  */
 export interface PetStorage {
   /**
-   * Returns the first `limit` animals by ascending id that match the query. An animal may be missing while its `create` runs. Then
-   * all animals with greater ids must be missing too: otherwise, a client that reads page by page never gets the missing animal.
+   * Returns the first `limit` animals by ascending id that match the query. An animal may be
+   * missing while its `create` runs. Then all animals with greater ids must be missing too:
+   * otherwise, a client that reads page by page never gets the missing animal.
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
-  /** Adds an animal, and returns it when it is durable. Its id must be at least 1, and above every id that `list` has returned. */
+  /**
+   * Adds an animal, and returns it when it is durable. Its id must be at least 1, and above every
+   * id that `list` has returned.
+   */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
   /**
-   * Adds an animal as `create` does, unless this scope has used the idempotency key within 48 hours. The animal and the key become
-   * durable together. If several calls have the same key at the same time, only one adds its animal.
+   * Adds an animal as `create` does, unless this scope has used the idempotency key within 48
+   * hours. The animal and the key become durable together. If several calls have the same key at
+   * the same time, only one adds its animal.
    * @default requests with `Idempotency-Key` get 400
    */
   readonly createOnce?:
@@ -78,15 +94,19 @@ export interface PetStorage {
 /** Finds the API key for a token. To use credentials of your own, implement only this interface. */
 export interface KeyStore {
   /**
-   * Returns the key for a token, or `undefined` or `null` if the token is unknown, revoked or expired. The token comes from the
-   * client: only its characters have been checked (RFC 9110, section 11.2: token68).
+   * Returns the key for a token, or `undefined` or `null` if the token is unknown, revoked or
+   * expired. The token comes from the client: only its characters have been checked (RFC 9110,
+   * section 11.2: token68).
    */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | null | undefined>
 }
 
 /** The options of a new key. */
 export interface IssueOptions {
-  /** The plan: `free`, `pro`, `business`, `enterprise` (which needs `limits`), or a plan of your own. */
+  /**
+   * The plan: `free`, `pro`, `business`, `enterprise` (which needs `limits`), or a plan of your
+   * own.
+   */
   readonly plan: string
   /** Keys with the same account are counted together. @default the key is counted alone */
   readonly account?: string | undefined
@@ -98,11 +118,20 @@ export interface IssueOptions {
   readonly expiresAt?: number | undefined
 }
 
-/** The changes of a key. A member that is absent or `undefined` does not change; `null` removes it from the key. */
+/**
+ * The changes of a key. A member that is absent or `undefined` does not change; `null` removes it
+ * from the key.
+ */
 export interface KeyChanges {
-  /** The plan. The key keeps its own `limits` unless the call has `limits` too. The plan `enterprise` requires `limits`. */
+  /**
+   * The plan. The key keeps its own `limits` unless the call has `limits` too. The plan
+   * `enterprise` requires `limits`.
+   */
   readonly plan?: string | undefined
-  /** The account. From the next request on, the key is counted together with the keys of this account. */
+  /**
+   * The account. From the next request on, the key is counted together with the keys of this
+   * account.
+   */
   readonly account?: string | null | undefined
   /** Limits for this key only; `null` removes them, and requires `plan` in the same call. */
   readonly limits?: PlanLimits | null | undefined
@@ -126,9 +155,15 @@ export interface ManagedKeyStore extends KeyStore {
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
   /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
   issue(options: IssueOptions): Promise<IssuedKey>
-  /** Changes and returns a key; `undefined` if the id is unknown or revoked. @throws {PetStoreError} `invalid_option` */
+  /**
+   * Changes and returns a key; `undefined` if the id is unknown or revoked.
+   * @throws {PetStoreError} `invalid_option`
+   */
   update(id: string, changes: KeyChanges): Promise<ApiKey | undefined>
-  /** Immediately revokes the key with this id. Returns `false` if the id is unknown, or if the key was already revoked. */
+  /**
+   * Immediately revokes the key with this id. Returns `false` if the id is unknown, or if the key
+   * was already revoked.
+   */
   revoke(id: string): Promise<boolean>
   /** Returns every key ever issued, the oldest first, including revoked keys. */
   list(): Promise<readonly ApiKey[]>
@@ -146,7 +181,10 @@ export interface BanRule {
 export interface QuotaCounter {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** Whether `subject` is a client address. Limit the number of such counters; otherwise, they could displace other counters. */
+  /**
+   * Whether `subject` is a client address. Limit the number of such counters; otherwise, they could
+   * displace other counters.
+   */
   readonly anonymous: boolean
 }
 
@@ -156,13 +194,22 @@ export interface QuotaRequest extends QuotaCounter {
   readonly limits: PlanLimits
   /** The rule for bans, or `false` for none. */
   readonly ban: BanRule | false
-  /** The time of the option `clock`, in milliseconds since the Unix epoch. A shared database uses its own clock. */
+  /**
+   * The time of the option `clock`, in milliseconds since the Unix epoch. A shared database uses
+   * its own clock.
+   */
   readonly now: number
 }
 
-/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, by one clock. */
+/**
+ * The counts of a subject after one request. All times are in milliseconds since the Unix epoch, by
+ * one clock.
+ */
 export interface QuotaCount {
-  /** Whether the request may be served. If true, it has been counted in both windows; if false, in neither. */
+  /**
+   * Whether the request may be served. If true, it has been counted in both windows; if false, in
+   * neither.
+   */
   readonly granted: boolean
   /** The time at which the quota store counted or refused the request, by its own clock. */
   readonly now: number
@@ -178,16 +225,20 @@ export interface QuotaCount {
   readonly bannedUntil: number
 }
 
-/** Counts requests by the rules of {@link countRequest}. A store may implement these rules in SQL or Lua. */
+/**
+ * Counts requests by the rules of {@link countRequest}. A store may implement these rules in SQL or
+ * Lua.
+ */
 export interface QuotaStore {
   /**
-   * Counts a request in both windows, or refuses it and counts it in neither, in one atomic step: if two calls compete for the last
-   * request of a window, only one is granted. `context.signal` aborts only at the time limit, not when the client disconnects.
+   * Counts a request in both windows, or refuses it and counts it in neither, in one atomic step:
+   * if two calls compete for the last request of a window, only one is granted. `context.signal`
+   * aborts only at the time limit, not when the client disconnects.
    */
   spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
   /**
-   * Returns the counts of a subject, and counts nothing: `usedInMinute` and `usedInDay` are the requests served until now, and
-   * `granted` is whether `spend` would serve one more.
+   * Returns the counts of a subject, and counts nothing: `usedInMinute` and `usedInDay` are the
+   * requests served until now, and `granted` is whether `spend` would serve one more.
    * @default `petStore.usage` rejects
    */
   readonly peek?: ((request: QuotaRequest, context?: CallContext) => MaybePromise<QuotaCount>) | undefined
@@ -208,7 +259,10 @@ export interface BackEnd {
   readonly quota: QuotaStore
 }
 
-/** A back end whose key store also issues keys, as `memory` and the databases of this package return it. */
+/**
+ * A back end whose key store also issues keys, as `memory` and the databases of this package return
+ * it.
+ */
 export interface ManagedBackEnd extends BackEnd {
   /** Finds, issues, changes, revokes and lists keys. Only the SHA-256 of a token is stored. */
   readonly keyStore: ManagedKeyStore

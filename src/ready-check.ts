@@ -8,18 +8,27 @@ import { parseOptions } from './schemas/parse-options.ts'
 import { sharedCalls } from './support/shared-calls.ts'
 import { systemClock, withTimeout } from './support/time.ts'
 
-/** Resolves to the names of the failing parts: `storage`, `keys`, `quota`. An empty list means that the back end is ready. */
+/**
+ * Resolves to the names of the failing parts: `storage`, `keys`, `quota`. An empty list means that
+ * the back end is ready.
+ */
 export type ReadyCheck = () => Promise<readonly string[]>
 
 /** The options of {@link readyCheck}. */
 export interface ReadyCheckOptions {
   /** How long a check of one part may take, in milliseconds. @default 2000 */
   readonly timeout?: number | undefined
-  /** The clock that measures how old a result is. Use the clock of the pet store. @default the system clock */
+  /**
+   * The clock that measures how old a result is. Use the clock of the pet store.
+   * @default the system clock
+   */
   readonly clock?: Clock | undefined
   /** Called when a part begins to fail, with the error. @default logs to `console.error` */
   readonly onFailure?: ((part: string, error: unknown) => void) | undefined
-  /** Called when a part that has failed is ready again. @default logs to `console.error`, unless you pass `onFailure` */
+  /**
+   * Called when a part that has failed is ready again.
+   * @default logs to `console.error`, unless you pass `onFailure`
+   */
   readonly onRecovery?: ((part: string) => void) | undefined
 }
 
@@ -30,11 +39,19 @@ const readyCheckOptions = optionsOf<ReadyCheckOptions>({
   onRecovery: z.optional(functionOf<NonNullable<ReadyCheckOptions['onRecovery']>>()),
 })
 
-/** How long a result is reused, in milliseconds. Without reuse, frequent probes would burden the back end. */
+/**
+ * How long a result is reused, in milliseconds. Without reuse, frequent probes would burden the
+ * back end.
+ */
 const REUSED_FOR = 1_000
-/** How long the call of a request that has succeeded shows that its part is ready, in milliseconds. */
+/**
+ * How long the call of a request that has succeeded shows that its part is ready, in milliseconds.
+ */
 const SERVED_FOR = 5_000
-/** How long later probes may get no response after one that has succeeded, in milliseconds. The pool may be busy. */
+/**
+ * How long later probes may get no response after one that has succeeded, in milliseconds. The pool
+ * may be busy.
+ */
 const SILENT_FOR = 10_000
 /** Limits that no probe reaches. */
 const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000_000 }
@@ -50,9 +67,10 @@ interface Part {
 class NoResponse extends Error {}
 
 /**
- * Returns a function that checks each part of a back end, for the probe of a load balancer. A part is ready if a request of a pet
- * store has called it with success within the last 5 seconds: a busy connection pool makes probes wait, but serves requests. Otherwise,
- * calls the part once. Reuses a result for one second.
+ * Returns a function that checks each part of a back end, for the probe of a load balancer. A part
+ * is ready if a request of a pet store has called it with success within the last 5 seconds: a busy
+ * connection pool makes probes wait, but serves requests. Otherwise, calls the part once. Reuses a
+ * result for one second.
  * @param backEnd - the same ports that `createPetStore` gets
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -98,14 +116,18 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
       if (!servesRequests(part)) await probe(part)
       recover(part)
     } catch (error) {
-      // Requests and earlier probes may have got a response while this probe waited, for example for a connection of the pool.
+      // Requests and earlier probes may have got a response while this probe waited, for example
+      // for a connection of the pool.
       const isBusy = servesRequests(part) || (error instanceof NoResponse && isWithin(SILENT_FOR, part.probedAt))
       if (isBusy) recover(part)
       else fail(part, error)
     }
   }
 
-  /** Calls the part. Also notes a response that comes after the time limit: the part works, but slowly. */
+  /**
+   * Calls the part. Also notes a response that comes after the time limit: the part works, but
+   * slowly.
+   */
   function probe(part: Part): Promise<unknown> {
     const call = async () => {
       await part.probe()

@@ -15,7 +15,10 @@ import { requireFile } from './engines/sqlite-file.ts'
 import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
 import { jsonWithTokens, plainWord, print, printable, printLines, readableJson } from './terminal/output.ts'
 
-/** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`. Else, it is `never`. */
+/**
+ * `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`.
+ * Else, it is `never`.
+ */
 interface KeyFlags<Removed> extends DatabaseFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName
@@ -26,7 +29,10 @@ interface KeyFlags<Removed> extends DatabaseFlags {
   readonly json?: true
 }
 
-/** Prints only the token or the JSON to standard output, for scripts, and everything else to standard error. */
+/**
+ * Prints only the token or the JSON to standard output, for scripts, and everything else to
+ * standard error.
+ */
 export async function runIssue(flags: KeyFlags<never> & { readonly plan: string }): Promise<void> {
   const { plan, account, label, limits, expires, json, ...database } = flags
   requirePlan(plan, database.planLimits, limits)
@@ -44,7 +50,10 @@ export async function runIssue(flags: KeyFlags<never> & { readonly plan: string 
     throw new Error(`the token could not be printed, so its key was revoked: ${innermostMessage(failure)}`)
 }
 
-/** Throws if the limits of the plan are unknown. With a key of this plan, a server would respond to each request with 500. */
+/**
+ * Throws if the limits of the plan are unknown. With a key of this plan, a server would respond to
+ * each request with 500.
+ */
 function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
   if (limits !== undefined) return
   if (plan === 'enterprise')
@@ -94,7 +103,10 @@ export async function runRevoke(id: string, database: DatabaseFlags): Promise<vo
   console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
-/** A key that is revoked already or unknown is no failure: after a restore, the list has keys that the backup does not know. */
+/**
+ * A key that is revoked already or unknown is no failure: after a restore, the list has keys that
+ * the backup does not know.
+ */
 async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promise<void> {
   ids.forEach(refuseToken)
   if (database.data !== undefined) requireFile(database.data)
@@ -197,7 +209,10 @@ function table(keys: readonly ApiKey[]): string {
   return [...tableLines(keys)].join('\n')
 }
 
-/** Computes each row twice, for its widths and to print it, because the texts of a million keys would fill the memory. */
+/**
+ * Computes each row twice, for its widths and to print it, because the texts of a million keys
+ * would fill the memory.
+ */
 export function* tableLines(keys: readonly ApiKey[]): Generator<string> {
   const widths = HEADINGS.map(({ length }) => length)
   for (const key of keys)

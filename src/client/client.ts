@@ -17,7 +17,10 @@ import { stringifyJson } from './stringify-json.ts'
 
 /** The options that every method of the client accepts. */
 export interface CallOptions {
-  /** Aborts the request and any wait before the next attempt. The call then rejects with the reason of the signal. */
+  /**
+   * Aborts the request and any wait before the next attempt. The call then rejects with the reason
+   * of the signal.
+   */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -40,8 +43,9 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 /** The options of {@link PetStoreClient.createPet}. */
 export interface CreatePetOptions extends CallOptions {
   /**
-   * Identifies the animal for 48 hours: several requests with this key add it only once. 1 to 255 visible ASCII characters or
-   * spaces, such as an order number; `null` sends no key. Rejects with `idempotency_not_supported` if the server supports no keys.
+   * Identifies the animal for 48 hours: several requests with this key add it only once. 1 to 255
+   * visible ASCII characters or spaces, such as an order number; `null` sends no key. Rejects with
+   * `idempotency_not_supported` if the server supports no keys.
    * @default a random UUID for each call
    */
   readonly idempotencyKey?: string | null | undefined
@@ -55,27 +59,35 @@ export interface PetPage {
   readonly next: string | undefined
 }
 
-/** A client of the API. Every method rejects with a {@link PetStoreError}, or with the reason of an aborted signal. */
+/**
+ * A client of the API. Every method rejects with a {@link PetStoreError}, or with the reason of an
+ * aborted signal.
+ */
 export interface PetStoreClient {
   /** Lists one page of animals. */
   listPets(options?: ListPetsOptions): Promise<PetPage>
   /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
   /**
-   * Adds an animal once: all attempts send the same idempotency key. If the call rejects, its error contains this key. If the
-   * server does not support these keys, the client sends no more random keys, and sends an animal again only after a 429.
+   * Adds an animal once: all attempts send the same idempotency key. If the call rejects, its error
+   * contains this key. If the server does not support these keys, the client sends no more random
+   * keys, and sends an animal again only after a 429.
    */
   createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
-  /** Reads one animal. @deprecated Removed on 5 December 2030: use `listPets` or `pets` with a `status`. */
+  /**
+   * Reads one animal.
+   * @deprecated Removed on 5 December 2030: use `listPets` or `pets` with a `status`.
+   */
   getPet(id: bigint, options?: CallOptions): Promise<Pet>
   /** The rate limit in the last response; `undefined` before the first response. */
   readonly rateLimit: RateLimit | undefined
 }
 
 /**
- * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a 429, 502, 503, 504 or a network
- * fault, all calls wait: as long as `Retry-After` says, and then for a random time that grows with each failure. Idempotency keys
- * prevent that an animal is added twice.
+ * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a
+ * 429, 502, 503, 504 or a network fault, all calls wait: as long as `Retry-After` says, and then
+ * for a random time that grows with each failure. Idempotency keys prevent that an animal is added
+ * twice.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -147,7 +159,10 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
   } satisfies Record<OperationName, unknown> & PetStoreClient
 }
 
-/** Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
+/**
+ * Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs
+ * pass numbers.
+ */
 function checkExact(name: string, value: unknown): void {
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
@@ -165,10 +180,16 @@ function parseBody<T>(response: ClientResponse, what: string, schema: z.ZodMiniT
   return parsed.data
 }
 
-/** The longest `Link` header that is read, in characters: Node's limit for all headers of a response. */
+/**
+ * The longest `Link` header that is read, in characters: Node's limit for all headers of a
+ * response.
+ */
 const MAX_LINK = 16_384
 
-/** Returns the cursor of the next page. Ignores the rest of a link: its host may be another server, which would get the API key. */
+/**
+ * Returns the cursor of the next page. Ignores the rest of a link: its host may be another server,
+ * which would get the API key.
+ */
 function readNextCursor(response: ClientResponse): string | undefined {
   const { headers, url } = response
   const bare = headers.get('X-Next-Cursor')

@@ -52,8 +52,8 @@ interface Pause {
    */
   readonly retryAt: number
   /**
-   * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after the
-   * beginning of the pause.
+   * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after
+   * the beginning of the pause.
    */
   readonly opensAt: number
 }

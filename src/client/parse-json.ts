@@ -3,10 +3,12 @@ import { readJson } from '../pets/json.ts'
 import { JsonNumber } from '../support/describe-value.ts'
 
 /**
- * Parses JSON without rounding ids: each integer within 64 bits becomes a `bigint`, also `1`; other numbers become `number`.
- * `JSON.parse` and `response.json()` would round integers beyond 2^53 without an error.
+ * Parses JSON without rounding ids: each integer within 64 bits becomes a `bigint`, also `1`; other
+ * numbers become `number`. `JSON.parse` and `response.json()` would round integers beyond 2^53
+ * without an error.
  * @param json - the text, or its bytes in UTF-8
- * @throws {PetStoreError} `malformed_json`, also for a repeated member name and for more than 256 levels of nesting
+ * @throws {PetStoreError} `malformed_json`, also for a repeated member name and for more than 256
+ * levels of nesting
  * @example
  * ```ts
  * import { parseJson } from 'petstore-kit/client'

@@ -11,10 +11,16 @@ import { readRetryAfter } from './retry-after.ts'
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
 
-/** The statuses that a proxy sends while its server is down, or a service while its back end is down. */
+/**
+ * The statuses that a proxy sends while its server is down, or a service while its back end is
+ * down.
+ */
 const UNAVAILABLE = [502, 503, 504]
 
-/** Returns the error for a response whose status is not 2xx. Masks the API key, which a server may have sent back. */
+/**
+ * Returns the error for a response whose status is not 2xx. Masks the API key, which a server may
+ * have sent back.
+ */
 export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
   const { status } = response
   const retryAfter = readRetryAfter(response.headers.get('Retry-After'), serverTime(response.headers, clock.now()))
@@ -28,7 +34,10 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   return new PetStoreError(status === 429 ? 'rate_limit_exceeded' : unavailable, text, options)
 }
 
-/** Returns the error for a redirect. Browsers hide its status and target. A `fetch` of the caller may have followed it. */
+/**
+ * Returns the error for a redirect. Browsers hide its status and target. A `fetch` of the caller
+ * may have followed it.
+ */
 export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
@@ -54,17 +63,25 @@ export function networkError(request: string, cause: unknown, apiKey: string): P
   return new PetStoreError('network_error', message, { status: 0, cause })
 }
 
-/** Returns the messages of an error and its causes, because the error of Node's `fetch` only says "fetch failed". */
+/**
+ * Returns the messages of an error and its causes, because the error of Node's `fetch` only says
+ * "fetch failed".
+ */
 function reasonOf(error: unknown, depth = 0): string {
-  // `describeValue` would cut a string, perhaps in the middle of an API key, and half a key is not masked.
+  // `describeValue` would cut a string, perhaps in the middle of an API key, and half a key is not
+  // masked.
   if (!(error instanceof Error)) return typeof error === 'string' ? error : describeValue(error)
   const { message, cause, code } = error as Error & { code?: unknown }
-  // An AggregateError has an empty message if each IP address of a host name refuses the connection.
+  // An AggregateError has an empty message if each IP address of a host name refuses the
+  // connection.
   const reason = message || String(code ?? error.name)
   return cause === undefined || depth === 3 ? reason : `${reason}: ${reasonOf(cause, depth + 1)}`
 }
 
-/** Returns whether a request may succeed later. Some servers send 409 while another request with the same idempotency key runs. */
+/**
+ * Returns whether a request may succeed later. Some servers send 409 while another request with the
+ * same idempotency key runs.
+ */
 export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, ...UNAVAILABLE].includes(status)
 }

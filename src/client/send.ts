@@ -17,7 +17,10 @@ interface ClientRequest {
   readonly query?: URLSearchParams
   readonly body?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** Whether the client, not its caller, has chosen `idempotencyKey`. Such a key is left out if the server does not support keys. */
+  /**
+   * Whether the client, not its caller, has chosen `idempotencyKey`. Such a key is left out if the
+   * server does not support keys.
+   */
   readonly isRandomKey?: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -37,12 +40,18 @@ export interface ClientResponse {
   error?: PetStoreError
 }
 
-/** Creates the sender of a client, which sends a failed request again unless that could add an animal twice. */
+/**
+ * Creates the sender of a client, which sends a failed request again unless that could add an
+ * animal twice.
+ */
 export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   const { baseUrl, apiKey, fetch, timeout, clock } = options
   const { maxRetries } = options.retry
   let rateLimit: RateLimit | undefined
-  /** Whether the server supports idempotency keys: false after its first `idempotency_not_supported`. */
+  /**
+   * Whether the server supports idempotency keys: false after its first
+   * `idempotency_not_supported`.
+   */
   let supportsKeys = true
   /** Whether `fetch` takes our signals; `undefined` before the first request. */
   let takesSignals: boolean | undefined
@@ -92,12 +101,16 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   async function sendUntilSuccess(request: ClientRequest, signal: Call['signal']): Promise<ClientResponse> {
-    /** The last error that leaves unclear whether the server has carried out the request, such as a timeout. */
+    /**
+     * The last error that leaves unclear whether the server has carried out the request, such as a
+     * timeout.
+     */
     let unclear: PetStoreError | undefined
     const call: Call = { signal, madeAt: stopwatch.elapsed(), failedAt: Number.POSITIVE_INFINITY }
     let retries = 0
     for (;;) {
-      // After an unclear error, always send the key: a server that supports keys may have received it and added the animal.
+      // After an unclear error, always send the key: a server that supports keys may have received
+      // it and added the animal.
       const task = () => attempt(request, signal, unclear !== undefined)
       const result = await pass(call, task)
       const { error, begunAt, key } = result
@@ -107,7 +120,8 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
         if (unclear !== undefined || !request.isRandomKey) throw unclear ?? error
         continue
       }
-      // A 429 has changed nothing. Any other failed POST may have added its animal: without a key, a second POST adds another.
+      // A 429 has changed nothing. Any other failed POST may have added its animal: without a key,
+      // a second POST adds another.
       const isRefused = error.status === 429
       const isRepeatable = isRefused || operations[request.operation].isRepeatable || key !== undefined
       if (retries >= maxRetries || !isTransient(error) || !isRepeatable) throw error
@@ -128,8 +142,9 @@ function targetOf({ operation, parameters = {}, query }: ClientRequest): string 
 }
 
 /**
- * Returns whether `fetch` takes the signals of the global `AbortController`. Under jsdom, it may be of another realm: with vitest 2
- * and 3 on Node 24, `fetch` rejects its signals. Then a call still rejects at its timeout, but its request goes on.
+ * Returns whether `fetch` takes the signals of the global `AbortController`. Under jsdom, it may be
+ * of another realm: with vitest 2 and 3 on Node 24, `fetch` rejects its signals. Then a call still
+ * rejects at its timeout, but its request goes on.
  */
 function fetchTakesSignals(): boolean {
   if (typeof Request === 'undefined') return true
@@ -140,13 +155,17 @@ function fetchTakesSignals(): boolean {
   }
 }
 
-/** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */
+/**
+ * Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the
+ * signal that it gets.
+ */
 function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: number, signal?: AbortSignal) {
   const controller = new AbortController()
   return untilAborted<void>(signal, (resolve, reject) => {
     const timer = setTimeout(() => {
       const error = new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError')
-      // Reject also if the task never settles: the listener on `signal` is removed when this promise settles.
+      // Reject also if the task never settles: the listener on `signal` is removed when this
+      // promise settles.
       reject(error)
       controller.abort(error)
     }, timeout)

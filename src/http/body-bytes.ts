@@ -1,13 +1,19 @@
 import { PetStoreError } from '../errors.ts'
 import { MAX_LIMIT } from '../model.ts'
 
-/** A body may have this many chunks, and one more for each 16 bytes of `limit`. Many tiny chunks would take much time. */
+/**
+ * A body may have this many chunks, and one more for each 16 bytes of `limit`. Many tiny chunks
+ * would take much time.
+ */
 const MIN_CHUNKS = 256
 const BYTES_PER_CHUNK = 16
 const FIRST_SIZE = 1_024
 const NO_BYTES = new Uint8Array()
 
-/** Copies the chunks of a body into one array as they arrive. On Deno, even a chunk of one byte would keep 64 KiB in memory. */
+/**
+ * Copies the chunks of a body into one array as they arrive. On Deno, even a chunk of one byte
+ * would keep 64 KiB in memory.
+ */
 export class BodyBytes {
   readonly #limit: number
   #bytes: Uint8Array = NO_BYTES
@@ -22,7 +28,10 @@ export class BodyBytes {
     return this.#size
   }
 
-  /** Adds a chunk. If the body would then have too many bytes or chunks, returns an error message instead. */
+  /**
+   * Adds a chunk. If the body would then have too many bytes or chunks, returns an error message
+   * instead.
+   */
   add(chunk: Uint8Array): string | undefined {
     const size = this.#size + chunk.byteLength
     const maxChunks = MIN_CHUNKS + Math.floor(this.#limit / BYTES_PER_CHUNK)
@@ -50,12 +59,16 @@ export class BodyBytes {
   }
 }
 
-/** The largest response, in bytes: a full page of animals that each have the default `bodyLimit` of 65,536 bytes, plus an id. */
+/**
+ * The largest response, in bytes: a full page of animals that each have the default `bodyLimit` of
+ * 65,536 bytes, plus an id.
+ */
 const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**
- * Reads the body of a response, but at most `limit` bytes after decompression. `response.arrayBuffer()` has no limit: a hostile
- * server could fill the memory, even with a small gzip body.
+ * Reads the body of a response, but at most `limit` bytes after decompression.
+ * `response.arrayBuffer()` has no limit: a hostile server could fill the memory, even with a small
+ * gzip body.
  * @throws {PetStoreError} `unexpected_response` if the body is larger
  */
 export async function readResponse(response: Response, limit = MAX_RESPONSE): Promise<Uint8Array> {

@@ -1,7 +1,10 @@
 import { type Deprecation, operationNames, operations } from '../operations.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
-/** Whether a deprecated operation stops working on the day of its removal (`enforce`), or only announces it (`announce`). */
+/**
+ * Whether a deprecated operation stops working on the day of its removal (`enforce`), or only
+ * announces it (`announce`).
+ */
 export type SunsetPolicy = 'enforce' | 'announce'
 
 /** The deprecations of all operations. */

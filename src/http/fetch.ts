@@ -12,8 +12,9 @@ export interface BuiltRequest {
 }
 
 /**
- * Builds a `Request` from the arguments of `fetch`, without the signal, and returns the signal beside it. In a test with jsdom,
- * `AbortController` may be of another realm than `Request`. On Node 24, the constructor of `Request` then rejects its signals.
+ * Builds a `Request` from the arguments of `fetch`, without the signal, and returns the signal
+ * beside it. In a test with jsdom, `AbortController` may be of another realm than `Request`. On
+ * Node 24, the constructor of `Request` then rejects its signals.
  * @throws {PetStoreError} `internal_error` if there is no `Request`
  */
 export function buildRequest(input: Request | URL | string, init?: RequestInit): BuiltRequest {
@@ -23,7 +24,8 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
       'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom in place of jsdom.',
     )
   const signal = init?.signal
-  // A `Request` is also a valid `init`. Its signal is of the right realm, and a copy of it would lose its getters.
+  // A `Request` is also a valid `init`. Its signal is of the right realm, and a copy of it would
+  // lose its getters.
   const isCopyNeeded = signal != null && !(init instanceof Request)
   const isReady = input instanceof Request && init === undefined
   const request = isReady ? input : new Request(input, isCopyNeeded ? { ...init, signal: null } : init)
@@ -31,7 +33,8 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
 }
 
 /**
- * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and you know the client's address.
+ * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and
+ * you know the client's address.
  * @example
  * ```ts
  * import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
@@ -47,7 +50,10 @@ export function toApiRequest(request: Request, clientAddress?: string | null): A
   return new FetchRequest(request, clientAddress ?? undefined)
 }
 
-/** Returns the `basePath` of a Next.js app, which `url` contains. Next.js 16 knows it in edge functions and in its proxy. */
+/**
+ * Returns the `basePath` of a Next.js app, which `url` contains. Next.js 16 knows it in edge
+ * functions and in its proxy.
+ */
 function nextBasePath(request: Request & { nextUrl?: { readonly basePath?: unknown } }): string | undefined {
   const basePath = request.nextUrl?.basePath
   return typeof basePath === 'string' ? basePath : undefined
@@ -61,7 +67,10 @@ export class FetchRequest implements ApiRequest {
   readonly #clientAddress: string | undefined
   readonly #signal: AbortSignal | undefined
 
-  /** @param signal - the signal of the caller, if it is not the one of the `Request`: see {@link buildRequest} */
+  /**
+   * @param signal - the signal of the caller, if it is not the one of the `Request`: see
+   * {@link buildRequest}
+   */
   constructor(request: Request, clientAddress?: string, signal?: AbortSignal) {
     this.method = request.method
     this.target = request.url
@@ -83,17 +92,25 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime ends the read. */
+  /**
+   * Ends the read of a body without Content-Length if the client disconnects. Overridden where the
+   * runtime ends the read.
+   */
   protected get bodySignal(): AbortSignal | undefined {
     return this.#signal ?? this.request.signal
   }
 
-  /** Discards the rest of a body that is too large. Overridden where the runtime has a better way. */
+  /**
+   * Discards the rest of a body that is too large. Overridden where the runtime has a better way.
+   */
   protected discardRest(reader: BodyReader): Promise<void> {
     return readAndDiscard(reader)
   }
 
-  /** Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client disconnects. */
+  /**
+   * Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client
+   * disconnects.
+   */
   protected wholeBody(): Promise<ArrayBuffer> {
     return bodyUnlessAborted(this.request.arrayBuffer(), this)
   }
@@ -124,7 +141,10 @@ export class FetchRequest implements ApiRequest {
     return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /** Returns `undefined` if the body must be read as a stream, because `arrayBuffer` is missing or other code has locked the body. */
+  /**
+   * Returns `undefined` if the body must be read as a stream, because `arrayBuffer` is missing or
+   * other code has locked the body.
+   */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {
@@ -136,7 +156,10 @@ export class FetchRequest implements ApiRequest {
   }
 }
 
-/** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only if the first argument is invalid. */
+/**
+ * Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only if the first
+ * argument is invalid.
+ */
 export interface PetStoreFetch {
   /** Responds to a request. Ignores the other arguments, which Bun, Deno and Workers pass. */
   (request: Request, ...ignored: unknown[]): Promise<Response>
@@ -144,7 +167,10 @@ export interface PetStoreFetch {
   (url: URL | string, init?: RequestInit): Promise<Response>
 }
 
-/** Returns a `fetch` that converts each `Request` for `respond`, and the response back to a `Response`. */
+/**
+ * Returns a `fetch` that converts each `Request` for `respond`, and the response back to a
+ * `Response`.
+ */
 export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL

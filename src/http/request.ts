@@ -6,28 +6,40 @@ import { trimEndOf } from '../support/text.ts'
 export interface ApiRequest extends CallContext {
   /** The method, as the client sent it. */
   readonly method: string
-  /** The request target as the client sent it: path and query, or the absolute form of RFC 9112, section 3.2.2. */
+  /**
+   * The request target as the client sent it: path and query, or the absolute form of RFC 9112,
+   * section 3.2.2.
+   */
   readonly target: string
   /** The start of the path that a router such as Express has removed: `/shop`. */
   readonly mountPath?: string | undefined
-  /** Whether the client has disconnected. Set by adapters that create `signal` only when it is read. @default signal.aborted */
+  /**
+   * Whether the client has disconnected. Set by adapters that create `signal` only when it is read.
+   * @default signal.aborted
+   */
   readonly isAborted?: boolean | undefined
   /**
-   * The error with which the adapter has rejected the request, such as `bad_request` for an invalid `Host`. The store responds with
-   * it, and neither looks for the key nor counts the request. A wrapper of `handle` must not respond otherwise. @default none
+   * The error with which the adapter has rejected the request, such as `bad_request` for an invalid
+   * `Host`. The store responds with it, and neither looks for the key nor counts the request. A
+   * wrapper of `handle` must not respond otherwise.
+   * @default none
    */
   readonly rejection?: ErrorCode | undefined
   /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
    * Reads the whole body, of at most `limit` bytes.
-   * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the body ends early;
-   * `body_already_read` if other code has read the body and its exact bytes are lost
+   * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body`
+   * if the body ends early; `body_already_read` if other code has read the body and its exact bytes
+   * are lost
    */
   body(limit: number): Promise<Uint8Array>
 }
 
-/** The parts of a request target. `URL` is not used to find them, because `URL` needs the Host header. */
+/**
+ * The parts of a request target. `URL` is not used to find them, because `URL` needs the Host
+ * header.
+ */
 export interface Target {
   /** The path, such as `/shop/v1/pets`, without needless escapes. */
   readonly path: string
@@ -48,19 +60,30 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
 /** Matches a needless percent escape: of a letter, digit, hyphen, period, underscore or tilde. */
 const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 
-/** Paths with more characters keep their escapes: removing escapes takes time, and no operation has such a long path. */
+/**
+ * Paths with more characters keep their escapes: removing escapes takes time, and no operation has
+ * such a long path.
+ */
 const MAX_ESCAPED_PATH = 2_000
 
-/** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
+/**
+ * Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2).
+ */
 function unescapePath(path: string): string {
   const isPlain = path.length > MAX_ESCAPED_PATH || !path.includes('%')
   return isPlain ? path : path.replaceAll(ESCAPED, decodeURIComponent)
 }
 
-/** Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and 3.2). */
+/**
+ * Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and
+ * 3.2).
+ */
 const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/
 
-/** Returns the path and query of a target (the origin form of RFC 9112, section 3.2). Removes scheme, host and fragment. */
+/**
+ * Returns the path and query of a target (the origin form of RFC 9112, section 3.2). Removes
+ * scheme, host and fragment.
+ */
 export function originForm(target: string): string {
   const hash = target.indexOf('#')
   const whole = hash === -1 ? target : target.slice(0, hash)
@@ -76,7 +99,10 @@ export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path[root.length] === '/')
 }
 
-/** Returns whether a request gets 417 (RFC 9110, section 10.1.1). Servers of Node send 417 themselves; other hosts do not. */
+/**
+ * Returns whether a request gets 417 (RFC 9110, section 10.1.1). Servers of Node send 417
+ * themselves; other hosts do not.
+ */
 export function hasUnknownExpectation(request: ApiRequest): boolean {
   const expected = request.header('expect')
   return expected !== undefined && expected.toLowerCase() !== '100-continue'
@@ -89,7 +115,10 @@ export function isAborted(request: ApiRequest): boolean {
 /** Returns the first part of every link: the path or URL of the API as the client sees it. */
 export type LinkBase = (target: Target) => string
 
-/** Links begin with `publicUrl`, or else with the requested path. They never use the Host header, which the client controls. */
+/**
+ * Links begin with `publicUrl`, or else with the requested path. They never use the Host header,
+ * which the client controls.
+ */
 export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
   const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return requested
@@ -102,7 +131,10 @@ export function linkBaseOf(basePath: string, publicUrl: string | undefined): Lin
 
 const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
 
-/** Escapes a requested path for a link: `>` would end the link, and a client would read the start of `//shop/pets` as a host. */
+/**
+ * Escapes a requested path for a link: `>` would end the link, and a client would read the start of
+ * `//shop/pets` as a host.
+ */
 function escapePath(path: string): string {
   if (PLAIN_PATH.test(path)) return path
   return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')

@@ -5,19 +5,28 @@ import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 
-/** The sender of a request: the holder of a valid key, or a client without one and the reason for its 401. */
+/**
+ * The sender of a request: the holder of a valid key, or a client without one and the reason for
+ * its 401.
+ */
 export type Caller =
   | { readonly key: ApiKey }
   | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
-/** This challenge has no `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
+/**
+ * This challenge has no `error`, which is only for requests with a bearer token (RFC 6750, section
+ * 3.1).
+ */
 const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
-/** The number of spaces is limited, because V8 keeps the whole header in memory as long as its token is cached. */
+/**
+ * The number of spaces is limited, because V8 keeps the whole header in memory as long as its token
+ * is cached.
+ */
 const BEARER = /^bearer {1,64}/i
 
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
@@ -33,8 +42,8 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
 }
 
 /**
- * Returns the token68 after the scheme (RFC 9110, section 11.2). Two `Authorization` headers have none: they arrive joined by a
- * comma.
+ * Returns the token68 after the scheme (RFC 9110, section 11.2). Two `Authorization` headers have
+ * none: they arrive joined by a comma.
  */
 function tokenOf(header: string): string | undefined {
   const [before] = BEARER.exec(header) ?? []
@@ -49,8 +58,9 @@ export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey 
 }
 
 /**
- * Returns a key if it is valid at this time, in milliseconds since the Unix epoch. Also returns a key whose `expiresAt` is no such
- * time, such as seconds: `guardPorts` reports this mistake of a key store, which a 401 would hide.
+ * Returns a key if it is valid at this time, in milliseconds since the Unix epoch. Also returns a
+ * key whose `expiresAt` is no such time, such as seconds: `guardPorts` reports this mistake of a
+ * key store, which a 401 would hide.
  */
 export function liveKey(key: ApiKey | null | undefined, now: number): ApiKey | undefined {
   // Databases store `null` for a time that is not set.

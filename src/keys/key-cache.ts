@@ -14,7 +14,10 @@ import { liveKey } from './authenticate.ts'
 export interface KeyCacheOptions {
   /** How long a key is cached, in milliseconds; 0 turns the cache off. @default 30000 */
   readonly ttl?: number | undefined
-  /** The largest number of cached keys, and also of cached tokens that have no key. @default 10000 */
+  /**
+   * The largest number of cached keys, and also of cached tokens that have no key.
+   * @default 10000
+   */
   readonly max?: number | undefined
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
@@ -23,19 +26,28 @@ export interface KeyCacheOptions {
 /** The cache of {@link cachedKeyStore}. */
 export interface KeyCache {
   /**
-   * Removes a key from the cache, by its token or by `{ id }`, so that the next request reads the key again. Call it after you change
-   * a key elsewhere.
+   * Removes a key from the cache, by its token or by `{ id }`, so that the next request reads the
+   * key again. Call it after you change a key elsewhere.
    * @throws {PetStoreError} `invalid_option` for anything else
    */
   forget(target: string | Pick<ApiKey, 'id'>): void
 }
 
-/** How long a token without a key is cached, in milliseconds. This is short, because another process may issue the key. */
+/**
+ * How long a token without a key is cached, in milliseconds. This is short, because another process
+ * may issue the key.
+ */
 const UNKNOWN_TTL = 5_000
-/** A token of twice this length counts as two entries, and so on. Otherwise, clients could fill the memory with long tokens. */
+/**
+ * A token of twice this length counts as two entries, and so on. Otherwise, clients could fill the
+ * memory with long tokens.
+ */
 const UNKNOWN_LENGTH = 256
 
-/** How long a request waits for the look-up of another request, in milliseconds, before it looks up the token itself. */
+/**
+ * How long a request waits for the look-up of another request, in milliseconds, before it looks up
+ * the token itself.
+ */
 const LONGEST_WAIT = 5_000
 
 /** The result of a look-up. */
@@ -47,8 +59,9 @@ interface Entry {
 }
 
 /**
- * Returns a key store with a cache. Concurrent requests with the same token share one look-up. A change through the returned
- * store takes effect at once. Any other change, such as by another process, takes effect after at most `ttl`, or after `forget`.
+ * Returns a key store with a cache. Concurrent requests with the same token share one look-up. A
+ * change through the returned store takes effect at once. Any other change, such as by another
+ * process, takes effect after at most `ttl`, or after `forget`.
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts
@@ -68,7 +81,9 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   parseOption('store', keyStore, store)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = parseOptions(keyCacheOptions, options)
   const known: LRUCache<string, Entry & { readonly key: ApiKey }> = boundedMap(max)
-  /** Tokens without a key. They are not in `known`, where made-up tokens could push out real ones. */
+  /**
+   * Tokens without a key. They are not in `known`, where made-up tokens could push out real ones.
+   */
   const unknown: LRUCache<string, Entry> = new LRUCache({
     maxSize: max * UNKNOWN_LENGTH,
     sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),
@@ -88,10 +103,14 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     return age >= 0 && age < longest
   }
 
-  /** Calls the key store without a signal: if one client disconnects, other requests may still need the result. */
+  /**
+   * Calls the key store without a signal: if one client disconnects, other requests may still need
+   * the result.
+   */
   async function lookUp(token: string, isDropped: () => boolean): Promise<ApiKey | undefined> {
     const readAt = clock.now()
-    // For an unknown token, a key store may return `null`; a store in plain JavaScript may also return `false`.
+    // For an unknown token, a key store may return `null`; a store in plain JavaScript may also
+    // return `false`.
     const key = (await store.find(token)) || undefined
     // A dropped result may be outdated: a key was changed, or this token was looked up again.
     if (!isDropped()) keep(token, key, readAt)
@@ -116,7 +135,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
 
   function forgetId(id: string): void {
     for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-    // The key may be among these too: an expired key counts as unknown, and a look-up in progress may return the old key.
+    // The key may be among these too: an expired key counts as unknown, and a look-up in progress
+    // may return the old key.
     unknown.clear()
     lookUps.drop()
   }
@@ -143,7 +163,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     list: () => store.list(),
     issue: async (issueOptions) => {
       const issued = await store.issue(issueOptions)
-      // Somebody may have sent the token before it was issued, if the store lets the caller choose it.
+      // Somebody may have sent the token before it was issued, if the store lets the caller choose
+      // it.
       forgetToken(issued.token)
       return issued
     },

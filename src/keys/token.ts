@@ -6,7 +6,10 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is rejected without a look-up. */
+/**
+ * Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is rejected
+ * without a look-up.
+ */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)
   return secret + checksum(secret)

@@ -72,8 +72,9 @@ function isFinal({ ban }: QuotaRequest, { granted, bannedUntil }: QuotaCount): b
 const PAUSE = 1_000
 
 /**
- * Returns a `spend` that grants all requests, without counting them, while the quota store fails. One second after each failure,
- * a single request calls the quota store again. `onFailure` is called with the error of each failed call.
+ * Returns a `spend` that grants all requests, without counting them, while the quota store fails.
+ * One second after each failure, a single request calls the quota store again. `onFailure` is
+ * called with the error of each failed call.
  */
 export function allowOnFailure(
   quota: QuotaStore,
@@ -85,7 +86,8 @@ export function allowOnFailure(
     if (failedAt !== undefined) {
       const now = clock.now()
       if (Math.abs(now - failedAt) < PAUSE) return untouchedCount(request.now)
-      // This request calls the quota store. For the next second, other requests are granted without a call.
+      // This request calls the quota store. For the next second, other requests are granted without
+      // a call.
       failedAt = now
     }
     try {

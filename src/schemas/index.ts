@@ -11,8 +11,8 @@ export type { NewPet, Pet, PetStatus } from '../model.ts'
 export type { PetQuery } from '../ports.ts'
 
 /**
- * A schema that many libraries of forms, routes and remote procedures accept: https://standardschema.dev, version 1. The types are
- * those of its specification.
+ * A schema that many libraries of forms, routes and remote procedures accept:
+ * https://standardschema.dev, version 1. The types are those of its specification.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   /** The validator and its types. */
@@ -51,8 +51,8 @@ export interface ErrorBody {
 }
 
 /**
- * The query of a list: the texts of `limit`, `status` and `cursor`. The result is what `storage.list` takes. Other parameters are
- * ignored.
+ * The query of a list: the texts of `limit`, `status` and `cursor`. The result is what
+ * `storage.list` takes. Other parameters are ignored.
  */
 export interface PetQueryInput {
   /** A whole number from 1 to 100. @default '20' */
@@ -99,7 +99,8 @@ const newPetRules = optionsOf<NewPetRules>({
 })
 
 /**
- * Returns the schema of an animal to add, with the rules of a store whose options differ from the defaults.
+ * Returns the schema of an animal to add, with the rules of a store whose options differ from the
+ * defaults.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

@@ -13,8 +13,9 @@ interface ObjectRules {
 }
 
 /**
- * Returns the schema of the options `T`: rejects unknown members, except those that are `undefined`. The parsed options are a
- * frozen copy with plain members, so later changes by the caller have no effect. Inherited members and getters are read too.
+ * Returns the schema of the options `T`: rejects unknown members, except those that are
+ * `undefined`. The parsed options are a frozen copy with plain members, so later changes by the
+ * caller have no effect. Inherited members and getters are read too.
  */
 export function optionsOf<T extends object>(
   shape: Shape<T>,
@@ -29,7 +30,8 @@ export function optionsOf<T extends object>(
   })
   const members = z.catchall(z.object({ ...others, ...shape }), unknownMember(Object.keys(shape)))
   const schema: z.ZodMiniType = z.readonly(z.pipe(plain, members))
-  // The compiler cannot compute the members of a generic shape. `Shape<T>` has checked each of them.
+  // The compiler cannot compute the members of a generic shape. `Shape<T>` has checked each of
+  // them.
   return schema as z.ZodMiniType<T>
 }
 
@@ -76,13 +78,20 @@ function errorOf(problems: readonly Problem[], hint: Hint): PetStoreError {
   return new PetStoreError('invalid_option', texts.join('; '))
 }
 
-/** The names of the methods that each `T` has. The compiler requires all of them, so no schema forgets a new method. */
+/**
+ * The names of the methods that each `T` has. The compiler requires all of them, so no schema
+ * forgets a new method.
+ */
 type RequiredMethods<T> = { readonly [Name in keyof T as undefined extends T[Name] ? never : Name]: true }
 
-/** Returns the schema of a port, a driver or a clock. A function with these methods is valid too, because `Date` is a clock. */
+/**
+ * Returns the schema of a port, a driver or a clock. A function with these methods is valid too,
+ * because `Date` is a clock.
+ */
 export function withMethods<T>(methods: RequiredMethods<T>, expected?: string) {
   const names = Object.keys(methods)
-  // An array has a method `find` too, but `array.find(token)` throws an error that contains the token.
+  // An array has a method `find` too, but `array.find(token)` throws an error that contains the
+  // token.
   return z.custom<T>(
     (value) => !Array.isArray(value) && names.every((name) => typeof Object(value)[name] === 'function'),
     expecting(expected ?? `an object with ${names.join(', ')}`),

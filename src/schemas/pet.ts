@@ -5,8 +5,9 @@ import { int64 } from './int64.ts'
 import { isStorable, maxCharacters } from './text.ts'
 
 /**
- * Matches text with a character that is not white space, and without U+0000, which some databases cannot store. `\s` lacks `\x85`,
- * which Unicode calls white space. The pattern has no `\u` escapes: it is in the OpenAPI document, and Go does not support them.
+ * Matches text with a character that is not white space, and without U+0000, which some databases
+ * cannot store. `\s` lacks `\x85`, which Unicode calls white space. The pattern has no `\u`
+ * escapes: it is in the OpenAPI document, and Go does not support them.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
 export const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/

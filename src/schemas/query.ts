@@ -9,14 +9,20 @@ import { textFor } from './text.ts'
 
 export const DEFAULT_LIMIT = 20
 
-/** Returns the error text of a parameter, which is always text. A parameter that was sent twice is an array. */
+/**
+ * Returns the error text of a parameter, which is always text. A parameter that was sent twice is
+ * an array.
+ */
 function expectingParameter(expected: string) {
   return expecting(expected, (value) =>
     Array.isArray(value) ? `${value.length} values` : describeValue(value === undefined ? value : String(value)),
   )
 }
 
-/** Returns the schema of a parameter with a number of items from 1 to `maximum`. At most 15 digits are exact. */
+/**
+ * Returns the schema of a parameter with a number of items from 1 to `maximum`. At most 15 digits
+ * are exact.
+ */
 export function countParameter(maximum: number) {
   const expected = expectingParameter(`a whole number from 1 to ${maximum}`)
   return z.pipe(
@@ -41,19 +47,29 @@ export const petQuery = z.pipe(
 /** The id of an animal in a path, as text. */
 export const petId = textFor(parseInt64, expecting('the id of an animal'))
 
-/** The version of the cursor format, at the start of each cursor. A later format can have another number. */
+/**
+ * The version of the cursor format, at the start of each cursor. A later format can have another
+ * number.
+ */
 const VERSION = '1'
 
-/** Returns the cursor for the animals after this id: Base64 of `1:7`, whose characters need no escapes in a URL. */
+/**
+ * Returns the cursor for the animals after this id: Base64 of `1:7`, whose characters need no
+ * escapes in a URL.
+ */
 export function encodeCursor(after: bigint): string {
   return btoa(`${VERSION}:${after}`).replaceAll('=', '')
 }
 
-/** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
+/**
+ * Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not
+ * return.
+ */
 export function decodeCursor(cursor: string): bigint | undefined {
   try {
     const after = parseInt64(atob(cursor).slice(VERSION.length + 1))
-    // Encode the id again: the result differs if the cursor has another version, separator or padding.
+    // Encode the id again: the result differs if the cursor has another version, separator or
+    // padding.
     if (after !== undefined && encodeCursor(after) === cursor) return after
   } catch {
     // The text is not Base64.

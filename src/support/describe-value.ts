@@ -12,12 +12,18 @@ export function describeValue(value: unknown): string {
   return `a ${typeof value}`
 }
 
-/** Cuts a text after `length` UTF-16 code units. `toWellFormed` replaces the half of a surrogate pair at the cut. */
+/**
+ * Cuts a text after `length` UTF-16 code units. `toWellFormed` replaces the half of a surrogate
+ * pair at the cut.
+ */
 export function shorten(text: string, length = MAX_LENGTH): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }
 
-/** Returns the innermost cause, which is the most specific one. Follows at most nine causes: they may form a cycle. */
+/**
+ * Returns the innermost cause, which is the most specific one. Follows at most nine causes: they
+ * may form a cycle.
+ */
 export function innermostCause(error: unknown, depth = 0): { readonly message?: string; readonly code?: string } {
   const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown }
   // For a host name with several IP addresses, Node has one error for each of them in `errors`.

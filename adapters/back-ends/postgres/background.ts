@@ -2,8 +2,8 @@ import type { PetStoreError } from '../../../src/index.ts'
 
 /**
  * Returns a function to call after each use of a table, or once for many uses with their number.
- * Once in `period` uses, it starts `work`, unless `work` still runs. No request waits for `work`, so
- * an error of `work` goes to `report`. If `work` fails several times in a row, only one error is
+ * Once in `period` uses, it starts `work`, unless `work` still runs. No request waits for `work`,
+ * so an error of `work` goes to `report`. If `work` fails several times in a row, only one error is
  * reported. A single `service_unavailable` is not reported, because requests report it too.
  */
 export function inBackground(

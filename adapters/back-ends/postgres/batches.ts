@@ -5,10 +5,10 @@ import { unavailable } from '../shared/errors.ts'
 import { meaningOf, sqlStateOf } from './errors.ts'
 
 /**
- * The calls that are rejected after a failed statement. `call`: only calls whose values the database
- * rejected; the others are repeated. `statement`: all calls of the statement. `waiting`: also the
- * calls that wait for the next statement, because their clients have already waited for the failed
- * one.
+ * The calls that are rejected after a failed statement. `call`: only calls whose values the
+ * database rejected; the others are repeated. `statement`: all calls of the statement. `waiting`:
+ * also the calls that wait for the next statement, because their clients have already waited for
+ * the failed one.
  */
 export type FailedCalls = 'call' | 'statement' | 'waiting'
 

@@ -46,7 +46,10 @@ export function knownPlans(planLimits: PlanLimitsByName): string[] {
 
 const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
 
-/** Returns the limits for a demo key; `undefined` for the default limits of `free`, `pro` and `business`. */
+/**
+ * Returns the limits for a demo key; `undefined` for the default limits of `free`, `pro` and
+ * `business`.
+ */
 export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimits | undefined {
   return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
 }
@@ -58,7 +61,10 @@ export interface FixedKey {
   readonly token: string
 }
 
-/** Returns a parser that throws if `read` returns `undefined`. The error does not contain the text, which may be a secret. */
+/**
+ * Returns a parser that throws if `read` returns `undefined`. The error does not contain the text,
+ * which may be a secret.
+ */
 function expecting<Value>(expected: string, read: (text: string) => Value | undefined): (text: string) => Value {
   return (text) => {
     const value = read(text)
@@ -67,7 +73,10 @@ function expecting<Value>(expected: string, read: (text: string) => Value | unde
   }
 }
 
-/** Returns a parser of texts that a schema accepts. The error does not contain the text, which may be a secret. */
+/**
+ * Returns a parser of texts that a schema accepts. The error does not contain the text, which may
+ * be a secret.
+ */
 function valid<Value>(schema: z.ZodMiniType<Value>, read: (text: string) => unknown): (text: string) => Value {
   return (text) => {
     const parsed = schema.safeParse(read(text))
@@ -103,8 +112,9 @@ export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII c
 export const parseHost = matching(/\S/, 'an IP address or a host name, such as 127.0.0.1')
 
 /**
- * Rejects an empty name, because SQLite would open a temporary file; `file:`, because each driver reads it in its own way; and
- * URLs of databases, because they may contain a password, and messages would show it as part of a file name.
+ * Rejects an empty name, because SQLite would open a temporary file; `file:`, because each driver
+ * reads it in its own way; and URLs of databases, because they may contain a password, and messages
+ * would show it as part of a file name.
  */
 export const parseFile = expecting('the name of a file. URLs and :memory: are not accepted', (text) => {
   const isOther = text.trim() === '' || text === ':memory:' || text.startsWith('file:') || /^\w+:\/\//.test(text)
@@ -138,7 +148,10 @@ const tokenIn = expecting('plan=token with a token of letters, digits and -._~+/
   isToken68(text) ? text : undefined,
 )
 
-/** Parses `pro=my-token`, or several such keys separated by commas, and adds them to the previous keys. */
+/**
+ * Parses `pro=my-token`, or several such keys separated by commas, and adds them to the previous
+ * keys.
+ */
 export function parseKeys(text: string, previous: readonly FixedKey[] = []): readonly FixedKey[] {
   const all = [...previous, ...pairsIn(text, tokenIn).map(([plan, token]) => ({ plan, token }))]
   if (new Set(all.map(({ token }) => token)).size < all.length)
@@ -148,7 +161,10 @@ export function parseKeys(text: string, previous: readonly FixedKey[] = []): rea
 
 const limitsOfPlan = expecting('plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100', limitsIn)
 
-/** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
+/**
+ * Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous
+ * limits.
+ */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   return { ...previous, ...Object.fromEntries(pairsIn(text, limitsOfPlan)) }
 }
@@ -160,7 +176,10 @@ function limitsIn(text: string): PlanLimits | undefined {
   return limits.safeParse({ perMinute: Number(perMinute), perDay: Number(perDay) }).data
 }
 
-/** Reads a list such as `pro=a,free=b`. For a part without a name or a value, `read` gets an empty text. */
+/**
+ * Reads a list such as `pro=a,free=b`. For a part without a name or a value, `read` gets an empty
+ * text.
+ */
 function pairsIn<Value>(text: string, read: (text: string) => Value): [string, Value][] {
   return splitList(text).map((part) => {
     const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(part) ?? []
@@ -189,7 +208,10 @@ interface SecretFlags {
   readonly limitedKey?: string
 }
 
-/** Returns the secrets in the flags of a command, which no output may contain: the passwords of URLs, and the tokens of keys. */
+/**
+ * Returns the secrets in the flags of a command, which no output may contain: the passwords of
+ * URLs, and the tokens of keys.
+ */
 export function secretsOf({ key = [], limitedKey, databaseUrl, redisUrl }: SecretFlags): string[] {
   const tokens = [key, limitedKey ?? []].flat().map((one) => (typeof one === 'string' ? one : one.token))
   return [...tokens, ...[databaseUrl, redisUrl].flatMap(passwordsOf)]

@@ -23,8 +23,8 @@ export async function printLines(lines: Iterable<string>): Promise<void> {
 }
 
 /**
- * Without a listener, the command would crash if the program that reads its output exits early, as `head` does. Other errors, such
- * as a full disk, set the exit code.
+ * Without a listener, the command would crash if the program that reads its output exits early, as
+ * `head` does. Other errors, such as a full disk, set the exit code.
  */
 export function survivePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -52,7 +52,10 @@ export function readableJson(value: object, secrets?: readonly string[], indent?
   return escapeLines(JSON.stringify(value, mask, indent))
 }
 
-/** Returns a value as JSON with invisible characters escaped, but with its tokens: for `petstore keys issue`. */
+/**
+ * Returns a value as JSON with invisible characters escaped, but with its tokens: for
+ * `petstore keys issue`.
+ */
 export function jsonWithTokens(value: object): string {
   return escapeLines(JSON.stringify(value, null, 2))
 }
@@ -74,17 +77,24 @@ export function printError(text: string, secrets?: readonly string[]): void {
   console.error(readableText(`petstore: ${text}`, MAX_LINE, secrets))
 }
 
-/** Prints one line about an error, and sets the exit code. The exit code 0 means that commander has printed its help. */
+/**
+ * Prints one line about an error, and sets the exit code. The exit code 0 means that commander has
+ * printed its help.
+ */
 export function fail(error: unknown, failureCode = 1, secrets?: readonly string[]): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
   process.exitCode = failureCode
-  // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has closed the pipe.
+  // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has
+  // closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
   printError(explain(error, code, String(message)), secrets)
 }
 
-/** The texts of commander before and after a value of an option or an argument, and the text in place of all three. */
+/**
+ * The texts of commander before and after a value of an option or an argument, and the text in
+ * place of all three.
+ */
 const VALUES = [
   { before: " argument '", after: "' is invalid.", instead: ' is invalid.' },
   { before: " value '", after: "' from env '", instead: " from env '" },
@@ -116,7 +126,8 @@ function explain(error: unknown, code: string | undefined, message: string): str
   // Node's message contains the value of `--host`, which may be a URL with a password by mistake.
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `--host: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
-  // The value of an option or of an unknown flag may be a secret, so it is removed from the message.
+  // The value of an option or of an unknown flag may be a secret, so it is removed from the
+  // message.
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.[\]]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
   const known = withoutValue(message)

@@ -64,7 +64,8 @@ function withFlag(message: string): string {
 async function respond(router: Router, request: ApiRequest, secret: string): Promise<ApiResponse> {
   if (request.rejection !== undefined) return errorResponse(request.rejection)
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
-  // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST to another site.
+  // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST
+  // to another site.
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
     throw new PetStoreError(
       'forbidden',
@@ -98,7 +99,10 @@ async function carryOut(
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }
 }
 
-/** Returns the parsed input, or throws an error with each wrong member, what was expected and what was received. */
+/**
+ * Returns the parsed input, or throws an error with each wrong member, what was expected and what
+ * was received.
+ */
 function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data

@@ -15,8 +15,9 @@ interface Description<Body, Query> {
   /** The errors that only this operation has. */
   readonly errors?: Readonly<Record<number, string>>
   /**
-   * Returns the body of the response, or a promise of it. Throws a `PetStoreError` for an error response. `exactBody` has a `bigint`
-   * for each integer, because a number would round the ids of animals. `id` is the parameter in the path.
+   * Returns the body of the response, or a promise of it. Throws a `PetStoreError` for an error
+   * response. `exactBody` has a `bigint` for each integer, because a number would round the ids of
+   * animals. `id` is the parameter in the path.
    */
   run(
     double: TestDouble,
@@ -24,7 +25,10 @@ interface Description<Body, Query> {
   ): unknown
 }
 
-/** An operation of the control API. Its router and its OpenAPI document are both made from the list `operations`. */
+/**
+ * An operation of the control API. Its router and its OpenAPI document are both made from the list
+ * `operations`.
+ */
 export type Operation = ReturnType<typeof operation>
 
 function operation<Body = unknown, Query = unknown>(route: string, description: Description<Body, Query>) {

@@ -11,7 +11,10 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response whose body is `bytes`. Responses can share `bytes`, but Node would copy a string for each slow client. */
+/**
+ * A response whose body is `bytes`. Responses can share `bytes`, but Node would copy a string for
+ * each slow client.
+ */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array
@@ -39,7 +42,10 @@ export const writeResponse: ResponseWriter = (request, response: ApiResponse | B
   if (isUnread) readRest(incoming, outgoing)
 }
 
-/** Returns whether middleware such as `compression` has replaced a method. If so, one call of `end` must send the whole body. */
+/**
+ * Returns whether middleware such as `compression` has replaced a method. If so, one call of `end`
+ * must send the whole body.
+ */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
@@ -51,7 +57,10 @@ function withLength(method: string, { status, headers }: ApiResponse, body: Resp
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
-/** `writeHead` with a list is fastest, but it removes the host's headers whose names are in the list. */
+/**
+ * `writeHead` with a list is fastest, but it removes the host's headers whose names are in the
+ * list.
+ */
 function writeHead(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
   if (outgoing.getHeaderNames().length === 0) outgoing.writeHead(status, headers)
   else setHead(outgoing, status, headers)
@@ -64,9 +73,10 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 }
 
 /**
- * Writes an HTTP/2 response. The request body is discarded, because unread data would count against the session's memory. If the
- * request body does not end soon after the response, the stream is closed. This function waits for `finish` of
- * `stream`, because `finish` of `outgoing` comes only after the stream has closed.
+ * Writes an HTTP/2 response. The request body is discarded, because unread data would count against
+ * the session's memory. If the request body does not end soon after the response, the stream is
+ * closed. This function waits for `finish` of `stream`, because `finish` of `outgoing` comes only
+ * after the stream has closed.
  */
 function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): undefined {
   const { incoming, outgoing } = request
@@ -83,13 +93,14 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
 }
 
 /**
- * Sends the whole response, but ends it only after the request body is read. Otherwise, a connection that closes with unread bytes
- * is reset, and the client may lose the response.
+ * Sends the whole response, but ends it only after the request body is read. Otherwise, a
+ * connection that closes with unread bytes is reset, and the client may lose the response.
  */
 async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): Promise<void> {
   const { incoming, outgoing } = request
   if (isLast) setLastRequest(incoming)
-  // If the response has no body, Node would otherwise send its headers only at `end`, after the request body is read.
+  // If the response has no body, Node would otherwise send its headers only at `end`, after the
+  // request body is read.
   outgoing.flushHeaders?.()
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
@@ -101,7 +112,10 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
   else outgoing.destroy()
 }
 
-/** Calls `end`, which sends the response. If this also closes the connection, first reads the rest of the request body. */
+/**
+ * Calls `end`, which sends the response. If this also closes the connection, first reads the rest
+ * of the request body.
+ */
 export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => void): Promise<void> | undefined {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
@@ -114,7 +128,10 @@ export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => voi
 
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
-/** Groups a list of alternating names and values by name. For headers that can have several values, adds the host's values. */
+/**
+ * Groups a list of alternating names and values by name. For headers that can have several values,
+ * adds the host's values.
+ */
 export function mergeHeaders(
   headers: readonly string[],
   hostHeader: (name: string) => unknown,
@@ -134,7 +151,10 @@ export function mergeHeaders(
   })
 }
 
-/** Returns one `Vary` header without repetitions; `*` includes every name (RFC 9110, section 12.5.5). */
+/**
+ * Returns one `Vary` header without repetitions; `*` includes every name (RFC 9110, section
+ * 12.5.5).
+ */
 function varyOf(values: readonly string[]): string {
   const names = new Map<string, string>()
   for (const name of values.flatMap((value) => value.split(',')).map((text) => text.trim()))

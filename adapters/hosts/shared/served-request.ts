@@ -3,10 +3,16 @@ import { type PetStore, toResponse } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
-/** Returns the IP address of the connection. Called only if the address is needed, because asking some runtimes for it is slow. */
+/**
+ * Returns the IP address of the connection. Called only if the address is needed, because asking
+ * some runtimes for it is slow.
+ */
 export type PeerReader = () => string | undefined
 
-/** A `Request` and the address of its connection. The adapters of Bun and Deno override what their runtime does otherwise. */
+/**
+ * A `Request` and the address of its connection. The adapters of Bun and Deno override what their
+ * runtime does otherwise.
+ */
 export class ServedRequest extends FetchRequest {
   isAnswered = false
   readonly #readPeer: PeerReader

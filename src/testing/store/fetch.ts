@@ -4,8 +4,8 @@ import type { PetStore } from '../../pet-store.ts'
 import { untilAborted } from '../../support/time.ts'
 
 /**
- * Returns a function that behaves like the global `fetch`, but sends every request to a pet store. As in a browser, a relative
- * address belongs to the page, if there is one.
+ * Returns a function that behaves like the global `fetch`, but sends every request to a pet store.
+ * As in a browser, a relative address belongs to the page, if there is one.
  */
 export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalThis.fetch {
   return async (input, init) => {
@@ -20,7 +20,10 @@ export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalTh
   }
 }
 
-/** Returns an address as a URL of the page, as jsdom and happy-dom have it. Without a page, or on `about:blank`, returns it as it is. */
+/**
+ * Returns an address as a URL of the page, as jsdom and happy-dom have it. Without a page, or on
+ * `about:blank`, returns it as it is.
+ */
 function resolve(address: string): string {
   try {
     return new URL(address, globalThis.location?.href).href

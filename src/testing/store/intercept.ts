@@ -8,24 +8,29 @@ import { isUrl } from '../../support/text.ts'
 export interface Interception {
   /**
    * Lets the requests reach the network again. A second call does nothing.
-   * @throws {PetStoreError} `invalid_option` if other code has replaced the global `fetch` meanwhile
+   * @throws {PetStoreError} `invalid_option` if other code has replaced the global `fetch`
+   * meanwhile
    */
   restore(): void
   /** Does the same as `restore`, at the end of a block with `using`. */
   [Symbol.dispose](): void
 }
 
-/** The pet store of each origin. One interceptor serves them all: with two, `dispose` of one would disable both. */
+/**
+ * The pet store of each origin. One interceptor serves them all: with two, `dispose` of one would
+ * disable both.
+ */
 const petStores = new Map<string, Pick<PetStore, 'fetch'>>()
 let interceptor: StoreInterceptor | undefined
 
 /**
- * Makes the global `fetch` send requests for one origin to a pet store, for programs that accept no `fetch` function. Requests to
- * other origins reach the network. If a fault breaks the connection, `fetch` rejects with a `TypeError`. Needs the package
- * `@mswjs/interceptors`.
- * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
- * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted already, or if MSW, nock or other code
- * has replaced the global `fetch`
+ * Makes the global `fetch` send requests for one origin to a pet store, for programs that accept no
+ * `fetch` function. Requests to other origins reach the network. If a fault breaks the connection,
+ * `fetch` rejects with a `TypeError`. Needs the package `@mswjs/interceptors`.
+ * @param address - a scheme and a host, with a port if it is not the default one, such as
+ * `https://api.example`
+ * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted
+ * already, or if MSW, nock or other code has replaced the global `fetch`
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -80,7 +85,9 @@ class StoreInterceptor extends FetchInterceptor {
   /** The global `fetch` while the interceptor is in force. */
   patchedFetch: typeof globalThis.fetch | undefined
 
-  /** Returns whether another library uses this interceptor: it then listens to the same requests. */
+  /**
+   * Returns whether another library uses this interceptor: it then listens to the same requests.
+   */
   isShared(): boolean {
     return this.emitter.listenerCount('request') > 1
   }

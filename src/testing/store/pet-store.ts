@@ -23,23 +23,34 @@ import { type RecordedRequest, recordRequests } from './journal.ts'
 
 /** A pet store for one test, with its parts. Its functions need no `this`. */
 export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetStore {
-  /** The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection` breaks connections. */
+  /**
+   * The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection`
+   * breaks connections.
+   */
   readonly petStore: PetStore
   /**
-   * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global `fetch`, it rejects if its
-   * signal aborts or a fault breaks the connection, and sets `response.url`.
+   * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global
+   * `fetch`, it rejects if its signal aborts or a fault breaks the connection, and sets
+   * `response.url`.
    */
   readonly fetch: typeof globalThis.fetch & PetStoreFetch
   /**
-   * Sends a request with the API key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. Adds the base path,
-   * unless the path has it already, as in a `Link` header.
+   * Sends a request with the API key: `request('/pets?limit=2')`,
+   * `request('/pets', { method: 'POST', body })`. Adds the base path, unless the path has it
+   * already, as in a `Link` header.
    */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>
-  /** A client with the API key. If the clock is a {@link ManualClock}, the client advances the clock instead of waiting. */
+  /**
+   * A client with the API key. If the clock is a {@link ManualClock}, the client advances the clock
+   * instead of waiting.
+   */
   readonly client: PetStoreClient
   /** The token of the API key. */
   readonly token: string
-  /** The clock of the store. By default, it starts at the system time and stands still until the test moves it. */
+  /**
+   * The clock of the store. By default, it starts at the system time and stands still until the
+   * test moves it.
+   */
   readonly clock: TheClock
   /** The storage. Use it to add and read animals without a request. */
   readonly storage: PetStorage
@@ -52,8 +63,9 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   /** The last 1,000 requests with their responses, the oldest first. */
   readonly requests: readonly RecordedRequest[]
   /**
-   * Restores the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, no recorded
-   * requests. The default clock returns to its start, but a clock that you passed is not changed.
+   * Restores the initial state: the animals of the option `pets`, the same key and token, no
+   * counts, no faults, no recorded requests. The default clock returns to its start, but a clock
+   * that you passed is not changed.
    */
   readonly reset: () => Promise<void>
 }
@@ -64,18 +76,24 @@ export interface SeedPet extends Omit<NewPet, 'categoryId'> {
   readonly categoryId?: bigint | undefined
 }
 
-/** The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the initial animals and key. */
+/**
+ * The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the
+ * initial animals and key.
+ */
 export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   extends Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> {
-  /** The animals that the store has from the start; their ids are 1, 2, 3 and so on. @default none */
+  /**
+   * The animals that the store has from the start; their ids are 1, 2, 3 and so on.
+   * @default none
+   */
   readonly pets?: readonly SeedPet[] | undefined
   /** The plan of the API key. @default 'free' */
   readonly plan?: string | undefined
   /** The token of the API key. @default a new token */
   readonly token?: string | undefined
   /**
-   * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the fake timers of vitest, Jest and
-   * node:test, even if they start later.
+   * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the
+   * fake timers of vitest, Jest and node:test, even if they start later.
    * @default a {@link ManualClock} that starts at the system time and stands still
    */
   readonly clock?: TheClock | undefined
@@ -106,8 +124,10 @@ const testOptions = optionsOf<ParsedOptions>(
 )
 
 /**
- * Creates a pet store in memory with one API key. Its clock starts at the system time and stands still.
- * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test store has its own ports
+ * Creates a pet store in memory with one API key. Its clock starts at the system time and stands
+ * still.
+ * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test
+ * store has its own ports
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -127,7 +147,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = givenClock ?? ownClock
-  // In place of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers may replace it later.
+  // In place of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers
+  // may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
 
   /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */
@@ -139,7 +160,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus ?? undefined })
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
-    // With a manual clock, the client advances the clock instead of waiting. No wait is random, so that a test can expect its end.
+    // With a manual clock, the client advances the clock instead of waiting. No wait is random, so
+    // that a test can expect its end.
     const wait = clock.advance && {
       sleep: async (milliseconds: number) => clock.advance?.(milliseconds),
       random: (asked: number) => (asked > 0 ? 0 : 1),
@@ -159,7 +181,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const { request: sent, signal } = buildRequest(url, init)
     const { headers } = sent
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // `Request` sets the type of a form or file. For a string it sets `text/plain`, which is replaced unless the caller chose it.
+    // `Request` sets the type of a form or file. For a string it sets `text/plain`, which is
+    // replaced unless the caller chose it.
     const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
     if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
     return fetch(sent, { signal: signal ?? null })
@@ -198,7 +221,10 @@ interface Generation<Parts> {
   readonly parts: Parts
 }
 
-/** Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all faults and requests. */
+/**
+ * Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all
+ * faults and requests.
+ */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
   createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
@@ -218,12 +244,14 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   async function startGeneration(): Promise<Generation<Parts>> {
     started += 1
     const number = started
-    // Before the first `await`: a fault that is set while a reset is pending belongs to the time after the reset.
+    // Before the first `await`: a fault that is set while a reset is pending belongs to the time
+    // after the reset.
     const faultList = startList()
     return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
   }
 
-  // Both are the same after each restart: `errorResponse` depends only on the options and the clock.
+  // Both are the same after each restart: `errorResponse` depends only on the options and the
+  // clock.
   const { basePath, errorResponse } = generation.parts.petStore
   return {
     fetch,
@@ -241,7 +269,10 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   }
 }
 
-/** Returns an object whose functions call `current()` each time, because `reset` replaces the result of `current()`. */
+/**
+ * Returns an object whose functions call `current()` each time, because `reset` replaces the result
+ * of `current()`.
+ */
 function forwarding<T extends object>(current: () => T): T {
   const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
   const names = Object.keys(current())

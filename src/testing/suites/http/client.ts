@@ -10,16 +10,22 @@ import { sleep, systemClock } from '../../../support/time.ts'
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions {
   /**
-   * `contract` tests only what the interface specification says. `all` also tests what this project has decided where the
-   * specification is silent.
+   * `contract` tests only what the interface specification says. `all` also tests what this project
+   * has decided where the specification is silent.
    * @default 'all'
    */
   readonly basis?: 'contract' | 'all' | undefined
   /** The URL of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of an API key, preferably of the plan `pro`. The suite adds animals with it, which nothing deletes. */
+  /**
+   * The token of an API key, preferably of the plan `pro`. The suite adds animals with it, which
+   * nothing deletes.
+   */
   readonly token: string
-  /** The token of a key with at most 100 requests per minute, which the suite uses up. @default none: 429 is not tested */
+  /**
+   * The token of a key with at most 100 requests per minute, which the suite uses up.
+   * @default none: 429 is not tested
+   */
   readonly limitedToken?: string | undefined
   /** How long a response may take, in milliseconds. @default 10000 */
   readonly timeout?: number | undefined
@@ -32,25 +38,40 @@ export interface HttpContractOptions {
 export interface ContractRequest {
   /** The body; an object is sent as JSON. */
   readonly body?: string | object
-  /** Headers besides `Authorization`. @default `Content-Type: application/json` if there is a body */
+  /**
+   * Headers besides `Authorization`.
+   * @default `Content-Type: application/json` if there is a body
+   */
   readonly headers?: Readonly<Record<string, string>>
-  /** The value of `Authorization`; `null` for none. @default the option `token` as a bearer token */
+  /**
+   * The value of `Authorization`; `null` for none.
+   * @default the option `token` as a bearer token
+   */
   readonly authorization?: string | null
 }
 
 export type ContractClient = ReturnType<typeof contractClient>
 export type ContractResponse = Awaited<ReturnType<ContractClient['send']>>
 
-/** Thrown if the suite would have to wait too long for the limit of the API key, or of this machine's IP address. */
+/**
+ * Thrown if the suite would have to wait too long for the limit of the API key, or of this
+ * machine's IP address.
+ */
 export class LimitReached extends Error {}
 
 /** Thrown if no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
+/**
+ * The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but
+ * not for one per day.
+ */
 const MAX_WAIT = 180
 
-/** To get a 429, a row sends requests until the limit is reached, but only if the limit per minute is at most this. */
+/**
+ * To get a 429, a row sends requests until the limit is reached, but only if the limit per minute
+ * is at most this.
+ */
 const MAX_REQUESTS = 100
 
 /** @param onWait - called before each wait, with the number of seconds */
@@ -61,7 +82,10 @@ export function contractClient(
   const root = trimEndOf(baseUrl, '/')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** Set if the suite cannot wait until the limit of the key or address is reset. `send` then throws, to avoid a ban. */
+  /**
+   * Set if the suite cannot wait until the limit of the key or address is reset. `send` then
+   * throws, to avoid a ban.
+   */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(name: string, request: ContractRequest) {
@@ -89,7 +113,10 @@ export function contractClient(
 
   return {
     token,
-    /** Sends a request such as `GET /pets`, with a path below `baseUrl` or a whole URL. After a 429, waits and retries. */
+    /**
+     * Sends a request such as `GET /pets`, with a path below `baseUrl` or a whole URL. After a 429,
+     * waits and retries.
+     */
     async send(name: string, request: ContractRequest = {}) {
       const { authorization } = request
       const subject = authorization === undefined || authorization?.endsWith(` ${token}`) ? 'key' : 'address'
@@ -113,7 +140,10 @@ export function contractClient(
         await sleep(seconds * 1_000)
       }
     },
-    /** Sends requests with the token `limitedToken` until its limit is used up. Returns the 429 response. */
+    /**
+     * Sends requests with the token `limitedToken` until its limit is used up. Returns the 429
+     * response.
+     */
     async useUp() {
       for (let i = 0; i <= MAX_REQUESTS; i++) {
         const response = await sendOnce('GET /pets?limit=1', { authorization: `Bearer ${limitedToken}` })
