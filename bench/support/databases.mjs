@@ -46,7 +46,10 @@ async function startPostgres(onStop) {
     stdio: 'ignore',
   })
   const port = await freePort()
-  const args = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+  // The part `turns` starts 48 processes, each with a pool of connections.
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 500 }
+  const args = ['-D', data, '-p', String(port)]
+  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`)
   onStop(await startDatabase(join(dirname(initdb), 'postgres'), args, 'ready to accept connections', options, folder))
   return `postgres://petstore@127.0.0.1:${port}/postgres`
 }
