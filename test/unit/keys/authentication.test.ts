@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isToken, newKey } from '../../../src/back-end.ts'
+import { isToken, keyChanges, newKey } from '../../../src/back-end.ts'
 import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { startApi } from '../../support/api.ts'
@@ -170,6 +170,16 @@ test.each(['letmein', 'a==', '-._~+/'])('%s has the form of a token', (token) =>
 
 test.each(['', 'a b', 'é'])('%j does not have the form of a token', (value) => {
   expect(isToken68(value)).toBe(false)
+})
+
+test('keyChanges removes limits only with a plan', () => {
+  expect(() => keyChanges({ limits: null })).toThrow(
+    'option plan: expected a plan, because a key without its own limits needs one, got nothing',
+  )
+  expect(keyChanges({ plan: 'pro', limits: null })).toEqual([
+    ['plan', 'pro'],
+    ['limits', null],
+  ])
 })
 
 describe('newKey', () => {

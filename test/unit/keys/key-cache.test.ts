@@ -297,6 +297,14 @@ test.each([
   else expect(check).toThrow(new PetStoreError('invalid_option', message))
 })
 
+test('cachedKeyStore lists the keys of its store', async () => {
+  const store = managed(
+    () => KEY,
+    async () => true,
+  )
+  expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
+})
+
 test('cachedKeyStore adds only the method `forget` to those of the key store', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
