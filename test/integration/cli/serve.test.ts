@@ -132,7 +132,7 @@ describe('environment variables', () => {
     ['PETSTORE_PUBLIC_URL', { PETSTORE_PUBLIC_URL: 'x' }, /^petstore: --public-url/],
     ['PETSTORE_CORS', { PETSTORE_CORS: 'x' }, /^petstore: --cors/],
     ['PETSTORE_TRUST_PROXY', { PETSTORE_TRUST_PROXY: 'x' }, /^petstore: --trust-proxy/],
-    ['PETSTORE_BODY_LIMIT', { PETSTORE_BODY_LIMIT: '0' }, /^petstore: --body-limit/],
+    ['PETSTORE_BODY_LIMIT', { PETSTORE_BODY_LIMIT: '0' }, /--body-limit/],
     ['PETSTORE_PLAN_LIMITS', { PETSTORE_PLAN_LIMITS: 'x' }, /--plan-limits/],
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
