@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json'
 import { PetStoreError } from '../errors.ts'
-import { isInt64, type Pet, petStatuses } from '../model.ts'
+import { isInt64, type Pet, type PetStatus, petStatuses } from '../model.ts'
 import { describeValue, JsonNumber } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { trimEndOf } from '../support/text.ts'
@@ -146,13 +146,6 @@ function readNumber(text: string): bigint | JsonNumber {
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 
-/** The end of an animal in JSON, by its `status`. Databases return `null` for an absent status. */
-const ENDS = new Map<unknown, string>([
-  [undefined, '}'],
-  [null, '}'],
-  ...petStatuses.map((status) => [status, `,"status":"${status}"}`] as const),
-])
-
 /**
  * Returns a page of animals as JSON. Numbers of `JSON.stringify` would lose digits of ids above
  * 2^53-1.
@@ -175,12 +168,21 @@ export function writePet(pet: Pet, separator = ''): string {
   const { id, name, categoryId, status } = pet ?? ({} as Pet)
   const idText = integer(id)
   const categoryText = integer(categoryId)
-  const end = ENDS.get(status)
+  const end = endOf(status)
   if (idText !== undefined && categoryText !== undefined && typeof name === 'string' && end !== undefined)
     return `${separator}{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
   const members = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
   const received = Object.values(members).map(describeValue).join(', ')
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
+}
+
+/**
+ * Returns the end of an animal in JSON, or `undefined` for a wrong status. Databases return `null`
+ * for an absent one.
+ */
+function endOf(status: unknown): string | undefined {
+  if (status == null) return '}'
+  return petStatuses.includes(status as PetStatus) ? `,"status":"${status}"}` : undefined
 }
 
 /** Returns an exact integer as text. V8 converts numbers faster than `bigint`. */
