@@ -135,3 +135,12 @@ test.each([
 ])('createPetStore rejects the option %j', (options, part) => {
   expect(() => createPetStore(options)).toThrow(part)
 })
+
+test.each([true, 'Ada'])('the error names the key store if find returns %j', async (found) => {
+  const errors: unknown[] = []
+  const keyStore = { find: () => found as never }
+  const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
+  const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: 'Bearer x' } })
+  expect(response.status).toBe(500)
+  expect(String(errors[0])).toMatch(/^TypeError: key store: expected an ApiKey/)
+})
