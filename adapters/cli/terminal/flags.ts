@@ -81,8 +81,8 @@ function valid<Value>(schema: z.ZodMiniType<Value>, read: (text: string) => unkn
   return (text) => {
     const parsed = schema.safeParse(read(text))
     if (parsed.success) return parsed.data
-    const expected = problemText(parsed.error).replace(/^.*?expected (.*), got .*$/s, '$1')
-    throw new InvalidArgumentError(`Expected ${expected}.`)
+    const [expected = ''] = problemText(parsed.error).split(', got ', 1)
+    throw new InvalidArgumentError(`${expected.replace(/^e/, 'E')}.`)
   }
 }
 
