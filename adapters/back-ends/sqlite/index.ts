@@ -71,11 +71,15 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)
-    const inTurn = createWriter(database, checkOfOpenedFile(database))
+    const requireOpenedFile = checkOfOpenedFile(database)
+    const inTurn = createWriter(database, requireOpenedFile)
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a
     // failed commit.
-    const read: RunOne = (name, ...values) => guarded(() => prepared[name].all(...values))
+    const read: RunOne = (name, ...values) => {
+      requireOpenedFile()
+      return guarded(() => prepared[name].all(...values))
+    }
     const write: RunOne = (name, ...values) => inTurn(() => prepared[name].all(...values))
     const transact: RunAll = (commands) =>
       inTurn(() => commands.map(([name, ...values]) => prepared[name].all(...values)))

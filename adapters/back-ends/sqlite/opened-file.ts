@@ -4,8 +4,8 @@ import { prepare, type SqliteDatabase } from './connection.ts'
 
 /**
  * Returns a function that throws `service_unavailable` if the path of a database no longer leads to
- * the file that was opened. On Unix, a process can write to a file that was deleted, and loses
- * everything when it ends.
+ * the file that was opened. On Unix, a process can read and write a file that was deleted, and what
+ * it has written is lost when it ends.
  */
 export function checkOfOpenedFile(database: SqliteDatabase): () => void {
   const databases = prepare(database, 'PRAGMA database_list').all() as { name: string; file: string }[]
@@ -14,7 +14,7 @@ export function checkOfOpenedFile(database: SqliteDatabase): () => void {
   return () => {
     // A database in memory or on another machine has no file here.
     if (opened === undefined || identityOf(path) === opened) return
-    const message = `the file ${path} was deleted or replaced while this process uses it, so whatever is written now would be lost: put the same file back, or stop this process and start it again`
+    const message = `the file ${path} was deleted or replaced while this process uses it, so it would read old data, and lose what it writes: put the same file back, or stop this process and start it again`
     throw unavailable(new Error(message))
   }
 }

@@ -80,12 +80,13 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       },
     )
 
-    on('rejects writes while another file or none is in the place of the file', async ({ path, storage, quota }) => {
+    on('rejects calls while another file or none is in the place of the file', async ({ path, storage, quota }) => {
       const isReported = (error: { code: string; cause: Error }) =>
         error.code === 'service_unavailable' &&
         error.cause.message.startsWith(`the file ${path} was deleted or replaced`)
       renameSync(path, `${path}-moved`)
       await assert.rejects(async () => storage.create(REX), isReported)
+      await assert.rejects(async () => storage.list({ limit: 1 }), isReported)
       writeFileSync(path, '')
       await assert.rejects(async () => storage.create(REX), isReported)
       await assert.rejects(async () => quota.spend(spending('key:a', 0)), isReported)

@@ -185,8 +185,11 @@ describe('petstore serve --data', () => {
     rmSync(data)
     expect((await create(server.url, token, 'Rex')).status).toBe(503)
     const ready = await fetch(new URL('/ready', server.url))
-    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', failing: ['quota'] }])
-    await until(async () => server.output().includes(`/ready: quota: the file ${data} was deleted or replaced`))
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'unavailable', failing: ['storage', 'keys', 'quota'] },
+    ])
+    await until(async () => server.output().includes(`/ready: storage: the file ${data} was deleted or replaced`))
   })
 
   test('a killed server keeps every acknowledged animal', async () => {
