@@ -3,9 +3,9 @@ import type { RateLimit } from '../model.ts'
 import { abortReason, untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
 import { createQueue } from './queue.ts'
-import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
+import { readRateLimit, serverTime, UNKNOWN, usedUp } from './response-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
-import type { Stopwatch } from './stopwatch.ts'
+import type { Stopwatch } from './time.ts'
 
 /**
  * How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at

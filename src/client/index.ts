@@ -10,5 +10,5 @@ export {
   type PetsOptions,
 } from './client.ts'
 export type { PetStoreClientOptions, RetryOptions, UpcomingRetry } from './options.ts'
-export { parseJson } from './parse-json.ts'
+export { parseJson } from './json.ts'
 export { stringifyJson } from './stringify-json.ts'

@@ -4,8 +4,8 @@ import { describeValue } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { isUrl } from '../support/text.ts'
 import { LAST_TIME } from '../support/time.ts'
-import { parseJsonIfValid } from './parse-json.ts'
-import { serverTime } from './rate-limit-headers.ts'
+import { parseJsonIfValid } from './json.ts'
+import { serverTime } from './response-headers.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** How much of a response an error message quotes, in UTF-16 code units. */

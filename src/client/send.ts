@@ -6,9 +6,9 @@ import { abortReason, untilAborted } from '../support/time.ts'
 import { createSignalFollower } from './follow-signal.ts'
 import { type Call, createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
-import { readRateLimit } from './rate-limit-headers.ts'
+import { readRateLimit } from './response-headers.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
-import { createStopwatch } from './stopwatch.ts'
+import { createStopwatch } from './time.ts'
 
 interface ClientRequest {
   readonly operation: OperationName

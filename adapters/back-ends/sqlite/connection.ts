@@ -1,5 +1,5 @@
 import { unavailable } from '../shared/errors.ts'
-import { isUnavailableCode, UNAVAILABLE_CODES } from './result-codes.ts'
+import { isUnavailableCode, UNAVAILABLE_CODES } from './errors.ts'
 import type { SqliteValue } from './statements.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { withMethods } from '../../../../src/schemas/options.ts'
 import { parseOption } from '../../../../src/schemas/parse-options.ts'
 import { unavailable } from '../../shared/errors.ts'
-import { isUnavailableCode } from '../result-codes.ts'
+import { isUnavailableCode } from '../errors.ts'
 import type { SqliteValue } from '../statements.ts'
 
 /**

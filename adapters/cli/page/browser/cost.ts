@@ -1,4 +1,4 @@
-import { readRateLimit } from '../../../../src/client/rate-limit-headers.ts'
+import { readRateLimit } from '../../../../src/client/response-headers.ts'
 import type { RateLimit } from '../../../../src/model.ts'
 import type { LoggedRequest } from '../request-log.ts'
 

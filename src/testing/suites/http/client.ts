@@ -1,5 +1,5 @@
-import { parseJsonIfValid } from '../../../client/parse-json.ts'
-import { serverTime } from '../../../client/rate-limit-headers.ts'
+import { parseJsonIfValid } from '../../../client/json.ts'
+import { serverTime } from '../../../client/response-headers.ts'
 import { readRetryAfter } from '../../../client/retry-after.ts'
 import { readResponse } from '../../../http/body-bytes.ts'
 import type { Clock } from '../../../ports.ts'
