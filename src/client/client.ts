@@ -8,12 +8,11 @@ import { invalidOption } from '../schemas/options.ts'
 import { pet, pets as petArray } from '../schemas/pet.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { isUrl } from '../support/text.ts'
-import { linkTarget } from './link-target.ts'
+import { parseJsonIfValid, stringifyJson } from './json.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
-import { parseJsonIfValid } from './json.ts'
 import { unexpectedResponse } from './response-error.ts'
+import { linkTarget } from './response-headers.ts'
 import { type ClientResponse, createSender } from './send.ts'
-import { stringifyJson } from './stringify-json.ts'
 
 /** The options that every method of the client accepts. */
 export interface CallOptions {

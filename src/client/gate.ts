@@ -3,8 +3,8 @@ import type { RateLimit } from '../model.ts'
 import { abortReason, untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
 import { createQueue } from './queue.ts'
-import { readRateLimit, serverTime, UNKNOWN, usedUp } from './response-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
+import { readRateLimit, serverTime, UNKNOWN, usedUp } from './response-headers.ts'
 import type { Stopwatch } from './time.ts'
 
 /**

@@ -5,8 +5,7 @@ import { readableText } from '../support/readable-text.ts'
 import { isUrl } from '../support/text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJsonIfValid } from './json.ts'
-import { serverTime } from './response-headers.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { readRetryAfter, serverTime } from './response-headers.ts'
 
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199

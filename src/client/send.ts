@@ -2,13 +2,12 @@ import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/body-bytes.ts'
 import type { RateLimit } from '../model.ts'
 import { type OperationName, operations } from '../operations.ts'
-import { abortReason, untilAborted } from '../support/time.ts'
-import { createSignalFollower } from './follow-signal.ts'
+import { abortReason } from '../support/time.ts'
 import { type Call, createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
-import { readRateLimit } from './response-headers.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
-import { createStopwatch } from './time.ts'
+import { readRateLimit } from './response-headers.ts'
+import { createSignalFollower, createStopwatch, fetchTakesSignals, withDeadline } from './time.ts'
 
 interface ClientRequest {
   readonly operation: OperationName
@@ -139,41 +138,4 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
 function targetOf({ operation, parameters = {}, query }: ClientRequest): string {
   const path = operations[operation].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name]))
   return query && query.size > 0 ? `${path}?${query}` : path
-}
-
-/**
- * Returns whether `fetch` takes the signals of the global `AbortController`. Under jsdom, it may be
- * of another realm: with vitest 2 and 3 on Node 24, `fetch` rejects its signals. Then a call still
- * rejects at its timeout, but its request goes on.
- */
-function fetchTakesSignals(): boolean {
-  if (typeof Request === 'undefined') return true
-  try {
-    return new Request('http://localhost', { signal: new AbortController().signal }).signal !== undefined
-  } catch {
-    return false
-  }
-}
-
-/**
- * Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the
- * signal that it gets.
- */
-function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: number, signal?: AbortSignal) {
-  const controller = new AbortController()
-  return untilAborted<void>(signal, (resolve, reject) => {
-    const timer = setTimeout(() => {
-      const error = new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError')
-      // Reject also if the task never settles: the listener on `signal` is removed when this
-      // promise settles.
-      reject(error)
-      controller.abort(error)
-    }, timeout)
-    const stopTimer = () => clearTimeout(timer)
-    task(controller.signal).then(resolve, reject).finally(stopTimer)
-    return () => {
-      stopTimer()
-      controller.abort(signal && abortReason(signal))
-    }
-  })
 }

@@ -1,7 +1,7 @@
 import type { IRequest } from 'itty-router'
 import { IttyRouter } from 'itty-router/IttyRouter'
 import type * as z from 'zod/mini'
-import { stringifyJson } from '../../../src/client/stringify-json.ts'
+import { stringifyJson } from '../../../src/client/json.ts'
 import { isPetStoreError, PetStoreError } from '../../../src/errors.ts'
 import { fetchThrough } from '../../../src/http/fetch.ts'
 import { originForm, pathOf } from '../../../src/http/request.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseHttpDate, readRetryAfter } from '../../../src/client/retry-after.ts'
+import { parseHttpDate, readRetryAfter } from '../../../src/client/response-headers.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 

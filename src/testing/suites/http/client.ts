@@ -1,6 +1,5 @@
 import { parseJsonIfValid } from '../../../client/json.ts'
-import { serverTime } from '../../../client/response-headers.ts'
-import { readRetryAfter } from '../../../client/retry-after.ts'
+import { readRetryAfter, serverTime } from '../../../client/response-headers.ts'
 import { readResponse } from '../../../http/body-bytes.ts'
 import type { Clock } from '../../../ports.ts'
 import { innermostMessage } from '../../../support/describe-value.ts'

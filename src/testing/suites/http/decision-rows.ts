@@ -1,4 +1,4 @@
-import { linkTarget } from '../../../client/link-target.ts'
+import { linkTarget } from '../../../client/response-headers.ts'
 import type { ErrorCode } from '../../../errors.ts'
 import { allowOf } from '../../../http/routes.ts'
 import { MAX_LIMIT, type Pet } from '../../../model.ts'
