@@ -83,7 +83,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
     silentRows = error instanceof suite.NoResponse ? silentRows + 1 : 0
     if (silentRows === MAX_SILENT_ROWS)
       throw new Error(
-        `the server has stopped responding: ${MAX_SILENT_ROWS} successive rows got no response within ${timeout} seconds`,
+        `the server has stopped responding: ${MAX_SILENT_ROWS} successive rules got no response within ${timeout} seconds`,
       )
   }
   return results
@@ -117,7 +117,7 @@ async function requireServer(client: suite.ContractClient): Promise<void> {
 
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => printError(`the limit is used up; the check goes on in ${seconds} seconds`)
-  const onStop = (row: string) => printError(`the server stopped at the row "${row}", which is the likely cause`)
+  const onStop = (row: string) => printError(`the server stopped at the rule "${row}", which is the likely cause`)
   const onRow = flags.json ? undefined : printRow()
   const results = await checkServer(url, flags, { onWait, onStop, onRow })
   process.exitCode = exitCodeOf(results)

@@ -249,7 +249,7 @@ describe('petstore check', () => {
     const titles: string[] = []
     const options = { fetch, onRow: ({ title }: RowResult) => titles.push(title) }
     await expect(checkServer(URL_OF_API, { key: token, timeout: 10 }, options)).rejects.toThrow(
-      'the server has stopped responding: 3 successive rows got no response within 10 seconds',
+      'the server has stopped responding: 3 successive rules got no response within 10 seconds',
     )
     expect(titles).toHaveLength(3)
   })
