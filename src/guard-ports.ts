@@ -200,10 +200,7 @@ export interface LastSuccess {
   time: number
 }
 
-/**
- * Belongs to the ports, not to this module: a member of the port itself would change an object of
- * the caller.
- */
+/** The last success of each port. It is not a member of the port, because the port belongs to the caller. */
 const lastSuccesses = new WeakMap<object, LastSuccess>()
 
 /**

@@ -140,8 +140,8 @@ export function usedKeys(clock: Clock) {
       const name = keyText({ scope, key })
       const known = uses.get(name)
       if (known !== undefined && known.expiresAt > now) return known.position
-      // Without this line, a key that is used again would keep its old place, and `removeExpired`
-      // would always stop there.
+      // Otherwise, a key that is used again would stay in front of older keys. `removeExpired` stops
+      // at the first key that is still valid, so it would not remove these.
       uses.delete(name)
       uses.set(name, { position, expiresAt: now + KEY_PERIOD })
       return undefined

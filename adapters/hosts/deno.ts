@@ -97,7 +97,7 @@ class DenoRequest extends ServedRequest {
     if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
     const { signal } = this
     const bytes = await super.body(limit)
-    // `setImmediate` is too early: Deno 2.9 aborts the signal after it.
+    // Wait for the signal with a timer: Deno 2.9 aborts it only after `setImmediate`.
     await new Promise((resolve) => setTimeout(resolve))
     if (signal.aborted) throw new PetStoreError('incomplete_body')
     return bytes

@@ -47,8 +47,8 @@ interface Waiter {
 interface Pause {
   readonly error: PetStoreError
   /**
-   * When the server can be asked again at the earliest. A call whose deadline is before this time
-   * rejects at once.
+   * The earliest time of the next request. A call whose deadline is before this time rejects at
+   * once.
    */
   readonly retryAt: number
   /**

@@ -86,8 +86,8 @@ export function inBatches<Input, Output>(
   }
 
   /**
-   * Finds the call with the rejected value. Without a limit, as many statements as calls could be
-   * sent.
+   * Finds the call with the rejected value: sends each half of the calls again. `repeats` limits the
+   * statements, because with many wrong values, each call would need a statement of its own.
    */
   async function carryOutHalves(
     calls: readonly Call<Input, Output>[],

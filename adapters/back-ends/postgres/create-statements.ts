@@ -94,8 +94,8 @@ function limitWait({ lockTimeout }: CreateSettings): string {
 }
 
 /**
- * Without `WHERE id = 1`, PostgreSQL would plan for thousands of rows, because nobody has analysed
- * a table of one row.
+ * Without `WHERE id = 1`, PostgreSQL would plan for thousands of rows: it has no statistics of this
+ * table, because its one row is locked but never changed.
  */
 function takeTurn(settings: CreateSettings): string {
   return `${limitWait(settings)},

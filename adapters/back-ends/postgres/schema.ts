@@ -89,10 +89,10 @@ const TABLES = `
       'Times are milliseconds since 1970.';`
 
 /**
- * A counter has the state of a subject before its last requests, and these last requests: how many,
- * when, and with which limits. The next statement first counts them, then returns that state and
- * stores its own requests in their place. So this file only has the rule for the state, and
- * JavaScript computes the result of each request by `countRequest`. `ends_at` is the end of the day
+ * A counter has two parts: the last requests of a subject (how many, when, and with which limits),
+ * and the counts before them. The next statement adds these requests to the counts, returns the
+ * counts, and stores its own requests as the last ones. So the SQL only adds requests to counts;
+ * `countRequest` in JavaScript then decides about each request of the statement. `ends_at` is the end of the day
  * in which a ban that begins now would end, so the index changes once a day. Each request rewrites
  * a counter, so `fillfactor` leaves room for new row versions: such an update (HOT) changes no
  * index, and the next updates reuse its space without vacuum. Anonymous clients have their own
@@ -122,11 +122,12 @@ const COUNTERS = `
     COMMENT ON TABLE anonymous IS 'Counts of client addresses without a key, like quota. Each of 256 buckets has about 40 rows.';`
 
 /**
- * Writes a function that counts the requests in `given`, and returns the state of each entry before
- * its requests. An entry stands for equal requests of one subject. One statement cannot change a
- * row twice, so there is a round for each entry of a subject. The parameter `at` is the time, or
- * null for PostgreSQL's time. PostgreSQL plans the statement once per connection; as a statement of
- * its own it would be planned for each request, which takes longer than counting.
+ * Returns the SQL of a function that counts requests. Each entry of `given` stands for equal
+ * requests of one subject; the function returns the counts before these requests. A subject may
+ * have several entries, but one statement cannot change a row twice, so each entry has a round.
+ * `at` is the time, or null for PostgreSQL's time. PostgreSQL plans the statement in a function once
+ * per connection. Outside a function, it would plan it for each request, which takes longer than
+ * counting.
  *
  * @param table - its name, and the columns of its primary key
  */

@@ -38,7 +38,7 @@ export function prepareAll<Name extends string>(database: SqliteDatabase, statem
 /** How durable a commit is, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
-/** The index of each setting is its number in SQLite. */
+/** In the order of SQLite's numbers: `PRAGMA synchronous` returns the index of a setting. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
 const DEFAULT_BUSY_TIMEOUT = 5_000

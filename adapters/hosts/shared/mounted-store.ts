@@ -75,8 +75,8 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
 /** Returns an error response for a request that `handle` has not answered. */
 export function errorResponseOf(petStore: PetStore, code: ErrorCode): ApiResponse {
   if (petStore.errorResponse) return petStore.errorResponse(code)
-  // Only the store knows the limits for the rate-limit headers. A wrapper that has left
-  // `errorResponse` out goes without them.
+  // A wrapper may leave `errorResponse` out. Then the response has no rate-limit headers, because
+  // only the store knows the limits.
   return errorResponse(code, ['X-Content-Type-Options', 'nosniff'])
 }
 

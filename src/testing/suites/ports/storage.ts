@@ -42,8 +42,8 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     examplesWithoutClock(idempotencyExamplesWithoutClock)
     sequences('gives the same results as a plain list', calls, commands)
     property('createOnce gives the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
-    // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is
-    // repeated.
+    // With `endOnFailure`, fast-check does not repeat a failed race to find a simpler one: the same
+    // race may pass the next time.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
       endOnFailure: true,
