@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { liveKey } from './keys/authenticate.ts'
 import { keyChanges, newKeyWithoutHash } from './keys/new-key.ts'
-import type { ApiKey, NewPet, Pet, PetStatus } from './model.ts'
+import { type ApiKey, type NewPet, type Pet, type PetStatus, petOf } from './model.ts'
 import { fingerprintOf, KEY_PERIOD, keyText } from './pets/idempotency.ts'
 import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from './ports.ts'
 import { countRequest, newQuotaState, peekCount, type QuotaState } from './quota/counting-rule.ts'
@@ -73,10 +73,9 @@ export function memoryStorage(clock: Clock): PetStorage {
 
   const used = usedKeys(clock)
 
-  function add({ name, categoryId, status }: NewPet): Pet {
-    const id = BigInt(all.length + 1)
-    const complete = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
-    const pet: Pet = Object.freeze(status === undefined ? { id, name, categoryId } : complete)
+  function add(given: NewPet): Pet {
+    const pet = Object.freeze(petOf(BigInt(all.length + 1), given))
+    const { status } = pet
     if (status !== undefined) positions[status].push(all.length)
     all.push(pet)
     return pet

@@ -1,6 +1,5 @@
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
-import { dollarQuoted } from './names.ts'
-import { timeOr } from './schema.ts'
+import { dollarQuoted, timeOr } from './schema.ts'
 
 /** Settings of the statements that add animals. */
 export interface CreateSettings {

@@ -2,12 +2,12 @@ import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import { callOrLog, readableError } from '../../../src/reports/observers.ts'
 import { expecting } from '../../../src/schemas/expected.ts'
-import { clock, functionOf, optionsOf, timeout } from '../../../src/schemas/options.ts'
+import { clock, functionOf, optionsOf, textThat, timeout } from '../../../src/schemas/options.ts'
 import { parseOptions } from '../../../src/schemas/parse-options.ts'
+import { isStorable } from '../../../src/schemas/text.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import { type PostgresClient, queryOf } from './connection.ts'
 import { migrate } from './migrate.ts'
-import { quoteName, schemaName } from './names.ts'
 import { postgresQuota } from './quota.ts'
 import { keyStatements } from './statements.ts'
 import { postgresStorage } from './storage.ts'
@@ -61,6 +61,15 @@ export interface PostgresBackEnd extends ManagedBackEnd {
   migrate(): Promise<void>
 }
 
+/** PostgreSQL cuts longer names without an error, so two different names could become equal. */
+const NAME_BYTES = 63
+
+const schemaName = textThat(
+  (name) =>
+    name !== '' && !name.startsWith('pg_') && isStorable(name) && new TextEncoder().encode(name).length <= NAME_BYTES,
+  `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+)
+
 const postgresOptions = optionsOf<PostgresOptions>({
   ...keyShape,
   schema: z.optional(schemaName),
@@ -113,6 +122,10 @@ export function postgres(client: PostgresClient, given: PostgresOptions = {}): P
       if (row?.synchronous_commit === 'off') report(new Error(NOT_DURABLE))
     },
   }
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
 
 const NOT_DURABLE =

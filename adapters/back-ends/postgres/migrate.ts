@@ -2,8 +2,7 @@ import { PetStoreError } from '../../../src/errors.ts'
 import { laterSchema } from '../shared/errors.ts'
 import type { Query } from './connection.ts'
 import { sqlStateOf } from './errors.ts'
-import { dollarQuoted } from './names.ts'
-import { STEPS } from './schema.ts'
+import { dollarQuoted, STEPS } from './schema.ts'
 
 const MIGRATION_LOCK = 7_382_615_401
 

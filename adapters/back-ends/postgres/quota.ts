@@ -1,9 +1,8 @@
 import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, countLast, rulesOf, subjectName } from '../shared/counters.ts'
-import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
-import type { PostgresContext } from './connection.ts'
+import { inBackground, type PostgresContext } from './connection.ts'
 import { countStatements } from './statements.ts'
 
 const LARGEST_BATCH = 1_000

@@ -9,6 +9,16 @@ export const timeOr = (given: string) =>
   `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
 
 /**
+ * Puts a text between two tags `$petstore$`. Adds `_` to the tags until the text contains nothing
+ * that would end the quote.
+ */
+export function dollarQuoted(text: string): string {
+  let tag = '$petstore$'
+  while (`${text}${tag}`.indexOf(tag) < text.length) tag = tag.replace(/\$$/, '_$')
+  return tag + text + tag
+}
+
+/**
  * `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the
  * schema of the tables.
  */

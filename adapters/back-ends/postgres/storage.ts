@@ -1,10 +1,8 @@
 import type { CallContext, CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
-import { INT64_MIN, isInt64 } from '../../../src/model.ts'
+import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
-import { petOf } from '../shared/pet.ts'
-import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
-import type { PostgresContext } from './connection.ts'
+import { inBackground, type PostgresContext } from './connection.ts'
 import { createStatements } from './create-statements.ts'
 import { readStatements } from './statements.ts'
 

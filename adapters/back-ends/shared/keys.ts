@@ -7,11 +7,11 @@ import {
   type KeyCacheOptions,
   type KeyChanges,
   type ManagedKeyStore,
+  type MaybePromise,
 } from '../../../src/index.ts'
 import { keyCache } from '../../../src/keys/key-cache.ts'
 import type { Shape } from '../../../src/schemas/expected.ts'
 import { planNames } from '../../../src/schemas/key.ts'
-import type { Run } from './run.ts'
 
 /** The options of every back end that stores keys. */
 export interface KeyOptions {
@@ -28,6 +28,12 @@ export interface KeyOptions {
 }
 
 export const keyShape = { keyCache: z.optional(keyCache), plans: z.optional(planNames) } satisfies Shape<KeyOptions>
+
+/** Runs a statement by its name. Returns its rows. */
+export type Run<Name extends string> = (
+  name: Name,
+  ...values: (string | number | null)[]
+) => MaybePromise<readonly unknown[]>
 
 type RunKeys = Run<'key' | 'keys' | 'addKey' | 'changeKey' | 'revokeKey'>
 

@@ -1,5 +1,4 @@
-import { unavailable } from '../shared/errors.ts'
-import { isUnavailableCode, UNAVAILABLE_CODES } from './errors.ts'
+import { resultCode } from './errors.ts'
 import type { SqliteValue } from './statements.ts'
 
 /**
@@ -84,24 +83,4 @@ function useWal(database: SqliteDatabase): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE)
     }
   }
-}
-
-/** Throws `service_unavailable` if the file cannot be used now. */
-export function guarded<T>(use: () => T): T {
-  try {
-    return use()
-  } catch (error) {
-    throw isUnavailableCode(resultCode(error)) ? unavailable(error) : error
-  }
-}
-
-/**
- * Returns the name of a result code. Extended codes lose their suffix: SQLITE_IOERR_WRITE becomes
- * SQLITE_IOERR. `node:sqlite` has a number in `errcode`, other drivers a name in `code`. Does not
- * use `instanceof`: under Jest, it is false for these errors.
- */
-function resultCode(error: unknown): string | undefined {
-  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }
-  if (typeof errcode === 'number') return UNAVAILABLE_CODES[errcode & 0xff]
-  return String(code).split('_', 2).join('_')
 }

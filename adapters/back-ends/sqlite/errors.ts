@@ -1,5 +1,7 @@
+import { unavailable } from '../shared/errors.ts'
+
 /** SQLite's result codes for a file that cannot be used now. */
-export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
+const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
   8: 'SQLITE_READONLY',
@@ -11,4 +13,24 @@ export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
 
 export function isUnavailableCode(name: string | undefined): boolean {
   return name !== undefined && Object.values(UNAVAILABLE_CODES).includes(name)
+}
+
+/** Throws `service_unavailable` if the file cannot be used now. */
+export function guarded<T>(use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw isUnavailableCode(resultCode(error)) ? unavailable(error) : error
+  }
+}
+
+/**
+ * Returns the name of a result code. Extended codes lose their suffix: SQLITE_IOERR_WRITE becomes
+ * SQLITE_IOERR. `node:sqlite` has a number in `errcode`, other drivers a name in `code`. Does not
+ * use `instanceof`: under Jest, it is false for these errors.
+ */
+export function resultCode(error: unknown): string | undefined {
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }
+  if (typeof errcode === 'number') return UNAVAILABLE_CODES[errcode & 0xff]
+  return String(code).split('_', 2).join('_')
 }

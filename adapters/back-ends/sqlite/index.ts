@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import * as z from 'zod/mini'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
@@ -6,10 +7,11 @@ import { keyText } from '../../../src/pets/idempotency.ts'
 import { clock, milliseconds, oneOf, optionsOf, withMethods } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
 import { systemClock } from '../../../src/support/time.ts'
+import { unavailable } from '../shared/errors.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
-import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
+import { prepare, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
+import { guarded } from './errors.ts'
 import { migrateSqlite } from './migrate.ts'
-import { checkOfOpenedFile } from './opened-file.ts'
 import { sqliteQuota } from './quota.ts'
 import { type RunAll, type RunOne, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
@@ -95,4 +97,30 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
 function hashNow(idempotency: Idempotency): IdempotencyHashes {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   return { key: sha256(keyText(idempotency)), fingerprint: sha256(idempotency.fingerprint) }
+}
+
+/**
+ * Returns a function that throws `service_unavailable` if the path of a database no longer leads to
+ * the file that was opened. On Unix, a process can read and write a file that was deleted, and what
+ * it has written is lost when it ends.
+ */
+function checkOfOpenedFile(database: SqliteDatabase): () => void {
+  const databases = prepare(database, 'PRAGMA database_list').all() as { name: string; file: string }[]
+  const path = databases.find(({ name }) => name === 'main')?.file ?? ''
+  const opened = identityOf(path)
+  return () => {
+    // A database in memory or on another machine has no file here.
+    if (opened === undefined || identityOf(path) === opened) return
+    const message = `the file ${path} was deleted or replaced while this process uses it, so it would read old data, and lose what it writes: put the same file back, or stop this process and start it again`
+    throw unavailable(new Error(message))
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path)
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
 }

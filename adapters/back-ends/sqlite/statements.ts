@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../../src/index.ts'
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
-import type { Run } from '../shared/run.ts'
+import type { Run } from '../shared/keys.ts'
 
 /** A value for a driver. Ids are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null

@@ -9,9 +9,9 @@ import type {
   PetStatus,
   PetStorage,
 } from '../../../src/index.ts'
+import { petOf } from '../../../src/model.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
-import { petOf } from '../shared/pet.ts'
 import type { Command, RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]

@@ -1,6 +1,7 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
-import { guarded, type SqliteDatabase } from './connection.ts'
+import type { SqliteDatabase } from './connection.ts'
+import { guarded } from './errors.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')

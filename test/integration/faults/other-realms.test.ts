@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
-import { guarded } from '../../../adapters/back-ends/sqlite/connection.ts'
+import { guarded } from '../../../adapters/back-ends/sqlite/errors.ts'
 
 /** Throws an error of another realm: it is not an `instanceof Error` here. Under Jest, errors of Node modules are like this. */
 function foreign(members: object): never {
