@@ -175,7 +175,7 @@ function createProgram(): Command {
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
     flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),
-    option('--contract-only', 'check only the rules of the interface, not what petstore-kit decided itself'),
+    option('--contract-only', "check only the rules of the interface, not the project's own rules"),
     option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(wholeNumber(1, 600))).default(10),
     option('--json', 'print one line of JSON'),
   ])
