@@ -18,7 +18,7 @@ import { DEFAULT_STATUS, petStatus } from '../../schemas/pet.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import { type FaultList, type PortFaults, portFaults } from './faults.ts'
-import { fetchLike } from './fetch.ts'
+import { fetchLike } from './restartable.ts'
 import { type RecordedRequest, recordRequests } from './journal.ts'
 
 /** A pet store for one test, with its parts. Its functions need no `this`. */
