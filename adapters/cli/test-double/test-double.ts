@@ -10,7 +10,7 @@ import {
 } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
-import { createRestartable } from '../../../src/testing/store/pet-store.ts'
+import { createRestartable } from '../../../src/testing/store/restartable.ts'
 
 /**
  * Creates a clock that follows the real time with an offset, or stands still. Times are in

@@ -1,25 +1,19 @@
-import * as z from 'zod/mini'
 import { createClient, type PetStoreClient } from '../../client/client.ts'
-import { buildRequest, fetchThrough, type PetStoreFetch } from '../../http/fetch.ts'
-import { type ApiRequest, isBelow, linkBaseOf, pathOf } from '../../http/request.ts'
-import { isToken68 } from '../../keys/authenticate.ts'
+import { buildRequest, type PetStoreFetch } from '../../http/fetch.ts'
+import { isBelow, linkBaseOf, pathOf } from '../../http/request.ts'
 import { newToken } from '../../keys/token.ts'
 import { memory } from '../../memory.ts'
-import type { NewPet } from '../../model.ts'
-import { type PetStoreOptions, resolvePlans, storeShape } from '../../options.ts'
+import { resolvePlans } from '../../options.ts'
 import { createPetStore, type PetStore } from '../../pet-store.ts'
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../ports.ts'
-import { expecting, type Shape } from '../../schemas/expected.ts'
-import { int64 } from '../../schemas/int64.ts'
-import { plan } from '../../schemas/key.ts'
-import { invalidOption, listOf, optionsOf, textThat } from '../../schemas/options.ts'
-import { parseOptions } from '../../schemas/parse-options.ts'
-import { DEFAULT_STATUS, petStatus } from '../../schemas/pet.ts'
+import { invalidOption } from '../../schemas/options.ts'
+import { DEFAULT_STATUS } from '../../schemas/pet.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
-import { type FaultList, type PortFaults, portFaults } from './faults.ts'
-import { fetchLike } from './restartable.ts'
-import { type RecordedRequest, recordRequests } from './journal.ts'
+import type { PortFaults } from './faults.ts'
+import type { RecordedRequest } from './journal.ts'
+import { parseTestOptions, type TestPetStoreOptions } from './options.ts'
+import { createRestartable, forwarding } from './restartable.ts'
 
 /** A pet store for one test, with its parts. Its functions need no `this`. */
 export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetStore {
@@ -70,59 +64,6 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly reset: () => Promise<void>
 }
 
-/** An animal that the store has from the start. */
-export interface SeedPet extends Omit<NewPet, 'categoryId'> {
-  /** The id of the category, an int64. @default 1n */
-  readonly categoryId?: bigint | undefined
-}
-
-/**
- * The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the
- * initial animals and key.
- */
-export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
-  extends Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> {
-  /**
-   * The animals that the store has from the start; their ids are 1, 2, 3 and so on.
-   * @default none
-   */
-  readonly pets?: readonly SeedPet[] | undefined
-  /** The plan of the API key. @default 'free' */
-  readonly plan?: string | undefined
-  /** The token of the API key. @default a new token */
-  readonly token?: string | undefined
-  /**
-   * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the
-   * fake timers of vitest, Jest and node:test, even if they start later.
-   * @default a {@link ManualClock} that starts at the system time and stands still
-   */
-  readonly clock?: TheClock | undefined
-}
-
-const seedPet = z.object(
-  {
-    name: z.string(expecting('a string')),
-    categoryId: z._default(int64(), 1n),
-    status: z.optional(petStatus()),
-  } satisfies Shape<NewPet>,
-  expecting('{ name, categoryId, status } with a bigint categoryId'),
-)
-
-const { storage: _storage, keyStore: _keyStore, quota: _quota, ...shared } = storeShape
-const noPort = z.optional(z.undefined(expecting('none, because a test store has its own')))
-interface ParsedOptions extends Omit<TestPetStoreOptions<Clock>, 'pets'> {
-  readonly pets?: readonly NewPet[] | undefined
-}
-const testOptions = optionsOf<ParsedOptions>(
-  {
-    pets: z.optional(listOf<NewPet>(seedPet, 'an array of { name, categoryId, status }')),
-    plan: z.optional(plan),
-    token: z.optional(textThat(isToken68, 'a string of letters, digits and -._~+/')),
-    ...shared,
-  },
-  { others: { storage: noPort, keyStore: noPort, quota: noPort } },
-)
-
 /**
  * Creates a pet store in memory with one API key. Its clock starts at the system time and stands
  * still.
@@ -140,10 +81,8 @@ const testOptions = optionsOf<ParsedOptions>(
 export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   options: TestPetStoreOptions<TheClock> = {},
 ): Promise<TestPetStore<TheClock>> {
-  const given = parseOptions(testOptions, options)
-  const { pets = [], plan = 'free', token = newToken(), clock: givenClock, ...storeOptions } = given
+  const { pets = [], plan, token = newToken(), clock: givenClock, ...storeOptions } = parseTestOptions(options)
   const { plans, defaultStatus = DEFAULT_STATUS } = storeOptions
-  requireKnownPlan(plan, plans)
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = givenClock ?? ownClock
@@ -212,77 +151,4 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       await restart()
     },
   }
-}
-
-/** The parts of a store from one reset to the next. */
-interface Generation<Parts> {
-  readonly number: number
-  readonly faultList: FaultList
-  readonly parts: Parts
-}
-
-/**
- * Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all
- * faults and requests.
- */
-export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
-  clock: Clock,
-  createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
-) {
-  const { withFaults, breakConnection, startList, ...faults } = portFaults()
-  const requests: RecordedRequest[] = []
-  const respond = recordRequests((request) => generation.parts.petStore.handle(request), clock, requests)
-  const handle = async (request: ApiRequest) => {
-    const { faultList, parts } = generation
-    return breakConnection(faultList, request, await respond(request), parts.petStore.basePath)
-  }
-  const reportError: PetStore['reportError'] = (...report) => generation.parts.petStore.reportError?.(...report)
-  const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  let started = 0
-  let generation = await startGeneration()
-
-  async function startGeneration(): Promise<Generation<Parts>> {
-    started += 1
-    const number = started
-    // Before the first `await`: a fault that is set while a reset is pending belongs to the time
-    // after the reset.
-    const faultList = startList()
-    return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
-  }
-
-  // Both are the same after each restart: `errorResponse` depends only on the options and the
-  // clock.
-  const { basePath, errorResponse } = generation.parts.petStore
-  return {
-    fetch,
-    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError, errorResponse },
-    ...faults,
-    requests,
-    current: () => generation.parts,
-    async restart() {
-      const next = await startGeneration()
-      // A later reset may have been faster.
-      if (next.number < generation.number) return
-      generation = next
-      requests.length = 0
-    },
-  }
-}
-
-/**
- * Returns an object whose functions call `current()` each time, because `reset` replaces the result
- * of `current()`.
- */
-function forwarding<T extends object>(current: () => T): T {
-  const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
-  const names = Object.keys(current())
-  return Object.fromEntries(
-    names.map((name) => [name, (...parameters: unknown[]) => methods()[name]?.(...parameters)]),
-  ) as T
-}
-
-function requireKnownPlan(plan: string, plans: PetStoreOptions['plans']): void {
-  const known = resolvePlans(plans)
-  if (!Object.hasOwn(known, plan))
-    throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; add others in option plans`, plan)
 }

@@ -1,13 +1,72 @@
-import { buildRequest, FetchRequest } from '../../http/fetch.ts'
+import { buildRequest, FetchRequest, fetchThrough, type PetStoreFetch } from '../../http/fetch.ts'
+import type { ApiRequest } from '../../http/request.ts'
 import { type ApiResponse, toResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'
+import type { BackEnd, Clock } from '../../ports.ts'
 import { untilAborted } from '../../support/time.ts'
+import { type FaultList, portFaults } from './faults.ts'
+import { type RecordedRequest, recordRequests } from './journal.ts'
+
+/** The parts of a store from one reset to the next. */
+interface Generation<Parts> {
+  readonly number: number
+  readonly faultList: FaultList
+  readonly parts: Parts
+}
+
+/**
+ * Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all
+ * faults and requests.
+ */
+export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
+  clock: Clock,
+  createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
+) {
+  const { withFaults, breakConnection, startList, ...faults } = portFaults()
+  const requests: RecordedRequest[] = []
+  const respond = recordRequests((request) => generation.parts.petStore.handle(request), clock, requests)
+  const handle = async (request: ApiRequest) => {
+    const { faultList, parts } = generation
+    return breakConnection(faultList, request, await respond(request), parts.petStore.basePath)
+  }
+  const reportError: PetStore['reportError'] = (...report) => generation.parts.petStore.reportError?.(...report)
+  const fetch = fetchLike({ handle }) as typeof globalThis.fetch & PetStoreFetch
+  let started = 0
+  let generation = await startGeneration()
+
+  async function startGeneration(): Promise<Generation<Parts>> {
+    started += 1
+    const number = started
+    // Before the first `await`: a fault that is set while a reset is pending belongs to the time
+    // after the reset.
+    const faultList = startList()
+    return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
+  }
+
+  // Both are the same after each restart: `errorResponse` depends only on the options and the
+  // clock.
+  const { basePath, errorResponse } = generation.parts.petStore
+  return {
+    fetch,
+    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError, errorResponse },
+    ...faults,
+    requests,
+    current: () => generation.parts,
+    async restart() {
+      const next = await startGeneration()
+      // A later reset may have been faster.
+      if (next.number < generation.number) return
+      generation = next
+      requests.length = 0
+    },
+  }
+}
 
 /**
  * Returns a function that behaves like the global `fetch`, but sends every request to a pet store.
  * As in a browser, a relative address belongs to the page, if there is one.
  */
-export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalThis.fetch {
+function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalThis.fetch {
   return async (input, init) => {
     const { request, signal } = buildRequest(typeof input === 'string' ? resolve(input) : input, init)
     const handled = await untilAborted<ApiResponse>(signal, (resolve, reject) => {
@@ -30,4 +89,16 @@ function resolve(address: string): string {
   } catch {
     return address
   }
+}
+
+/**
+ * Returns an object whose functions call `current()` each time, because `reset` replaces the result
+ * of `current()`.
+ */
+export function forwarding<T extends object>(current: () => T): T {
+  const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
+  const names = Object.keys(current())
+  return Object.fromEntries(
+    names.map((name) => [name, (...parameters: unknown[]) => methods()[name]?.(...parameters)]),
+  ) as T
 }
