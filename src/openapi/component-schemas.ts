@@ -1,9 +1,9 @@
 import type * as z from 'zod/mini'
 import type { NewPet, Pet } from '../model.ts'
 import { errorBody } from '../schemas/error.ts'
+import { int64 as int64Schema } from '../schemas/int64.ts'
 import { toJsonSchema } from '../schemas/json-schema.ts'
 import { type NewPetRules, newPet, pet, petStatus } from '../schemas/pet.ts'
-import { ref } from './references.ts'
 
 /** The texts and examples of each member. The rules come from the schemas. */
 type MemberTexts<Member extends PropertyKey> = Readonly<Record<Member, object>>
@@ -61,3 +61,14 @@ function withSharedStatus(schema: ObjectSchema): ObjectSchema {
   const shared = { ...(value !== undefined && { default: value }), ...ref('PetStatus') }
   return { ...schema, properties: { ...schema.properties, status: shared } }
 }
+
+export function ref(schema: string) {
+  return { $ref: `#/components/schemas/${schema}` }
+}
+
+/** Returns the member `content` of a JSON body with this component as its schema. */
+export function json(schema: string, examples: object) {
+  return { content: { 'application/json': { schema: ref(schema), examples } } }
+}
+
+export const int64 = toJsonSchema(int64Schema())

@@ -1,8 +1,8 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
 import { deprecations, removalMessage } from '../http/deprecation.ts'
 import { commonErrorCodes, type OperationName, operations, unmatchedErrorCodes } from '../operations.ts'
+import { json } from './component-schemas.ts'
 import { headerRefs } from './headers.ts'
-import { json } from './references.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 

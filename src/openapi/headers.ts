@@ -1,6 +1,6 @@
 import { deprecationHeader, deprecations, successorLink, sunsetHeader } from '../http/deprecation.ts'
 import { type Deprecation, type OperationName, operations } from '../operations.ts'
-import { int64 } from './references.ts'
+import { int64 } from './component-schemas.ts'
 
 const headersOfAll = [
   'X-RateLimit-Limit',

@@ -4,10 +4,10 @@ import { type OperationName, operationNames, operations } from '../operations.ts
 import { IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.ts'
 import { toJsonSchema } from '../schemas/json-schema.ts'
 import { pageParameters } from '../schemas/query.ts'
+import { int64, json, ref } from './component-schemas.ts'
 import { grouped } from './description.ts'
 import { errorResponses } from './error-responses.ts'
 import { headerRefs } from './headers.ts'
-import { int64, json, ref } from './references.ts'
 
 /**
  * The texts and examples of an operation. Its method, path and error codes come from `operations`.

@@ -5,10 +5,10 @@ import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { defaultPlans } from '../../../src/model.ts'
 import { storeShape } from '../../../src/options.ts'
 import { problemText } from '../../../src/schemas/expected.ts'
-import { isInstant } from '../../../src/schemas/instant.ts'
 import { limits } from '../../../src/schemas/limits.ts'
 import { isHttpUrl } from '../../../src/schemas/options.ts'
 import { trimEndOf } from '../../../src/support/text.ts'
+import { isInstant } from '../../../src/support/time.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
 
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>

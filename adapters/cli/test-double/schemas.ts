@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import type { ApiKey, IssueOptions } from '../../../src/index.ts'
 import { operationNames } from '../../../src/operations.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
-import { isInstant } from '../../../src/schemas/instant.ts'
 import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
 import { keyShape } from '../../../src/schemas/key.ts'
 import { limits } from '../../../src/schemas/limits.ts'
@@ -10,6 +9,7 @@ import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/
 import { newPet } from '../../../src/schemas/pet.ts'
 import { countParameter } from '../../../src/schemas/query.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
+import { isInstant } from '../../../src/support/time.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 const instant = textThat(isInstant, INSTANT).check(z.meta({ format: 'date-time' }))
