@@ -63,7 +63,7 @@ export function livePage(): string {
         </form>
       </div>
 
-      <ol class="card steps needs-script" aria-label="First steps">
+      <ol class="card stack wide steps needs-script" aria-label="First steps">
         <li class="stack">
           <h2 id="first-title">1. Copy this curl</h2>
           <pre id="first-sample" tabindex="0" role="group" aria-label="Sample in curl"></pre>
@@ -85,7 +85,7 @@ export function livePage(): string {
         </li>
       </ol>
 
-      <div class="columns needs-script">
+      <div class="stack wide columns needs-script">
           <div class="stack wide">
           <section class="card stack" aria-labelledby="limits-title">
             <div class="row">
@@ -134,9 +134,9 @@ export function livePage(): string {
             <table id="animals" aria-labelledby="animals-title" aria-busy="true" hidden>
               <thead>
                 <tr>
-                  <th scope="col" class="number">Id</th>
+                  <th scope="col">Id</th>
                   <th scope="col">Name</th>
-                  <th scope="col" class="number">Category</th>
+                  <th scope="col">Category</th>
                   <th scope="col">Status</th>
                 </tr>
               </thead>
@@ -144,7 +144,7 @@ export function livePage(): string {
               <tbody id="rows"></tbody>
             </table>
             <p id="animals-note" class="empty">Loading the animals…</p>
-            <nav class="pager row" aria-label="Pages of animals">
+            <nav class="row" aria-label="Pages of animals">
               <button type="button" id="previous" aria-disabled="true">Previous</button>
               <span id="page-number" class="muted">Page 1</span>
               <button type="button" id="next" aria-disabled="true">Next</button>
@@ -172,7 +172,7 @@ export function livePage(): string {
                 <button type="button" id="log-clear">Clear</button>
               </div>
             </div>
-            <form id="compose" class="compose stack" aria-label="Write a request" hidden>
+            <form id="compose" class="stack" aria-label="Write a request" hidden>
               <div class="row start">
                 ${field('Method', html`<select id="compose-method">${METHODS.map((method) => html`<option>${method}</option>`)}</select>`)}
                 ${field('Path and query', TARGET_INPUT, 'grow')}

@@ -156,7 +156,7 @@ function operationSection(
     own(response).map(([name]) => html`<code>${name}</code> `),
   ])
   const sample = sampleRequest(reader, operation, server)
-  return html`<section class="card operation" id="${id}" aria-labelledby="${id}-title">
+  return html`<section class="card operation stack" id="${id}" aria-labelledby="${id}-title">
   <div class="prose">
   ${heading(id, summary)}
   <p class="endpoint"><span class="method">${method}</span> <code>${path}</code> ${deprecated(isDeprecated)}</p>

@@ -16,7 +16,7 @@ export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLD
     'summary',
     'log-line',
     create('span', `badge ${kind}`, `${status} ${reason}`.trim()),
-    create('span', 'log-request', method, ' ', isolated(target)),
+    create('code', 'log-request', method, ' ', isolated(target)),
     create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
     clock,
   )
