@@ -90,8 +90,9 @@ export function logRequests(
   let id = 0
 
   function remember(entry: LoggedRequest, secrets: readonly string[]): void {
-    const texts = [entry.target, entry.body, entry.responseBody, ...entry.responseHeaders]
-    const remembered = { entry, secrets, length: lengthOf(texts) + lengthOf(Object.values(entry.headers)) }
+    const { target, body, responseBody, headers, responseHeaders } = entry
+    const texts = [target, body, responseBody, ...Object.values(headers), ...responseHeaders]
+    const remembered = { entry, secrets, length: texts.join('').length }
     length += remembered.length
     log.push(remembered)
     while (log.length > MAX_REQUESTS || length > MAX_LENGTH) length -= log.shift()?.length ?? 0
@@ -141,10 +142,6 @@ export function logRequests(
   // Secrets are masked only now, because only few requests are shown.
   const requestsAfter = (last: number) => log.filter(({ entry }) => entry.id > last).map(readable)
   return { ...petStore, handle, requestsAfter }
-}
-
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
 function readable({ entry, secrets }: RememberedRequest): LoggedRequest {

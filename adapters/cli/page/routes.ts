@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
@@ -60,9 +60,9 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   const own = FILES.map((name) => [name, () => readFileSync(join(folder, name))] as const)
   const shared = SHARED_FILES.map((name) => [name, () => assets[name]] as const)
-  const files = new Map([...own, ...shared].map(([name, read]) => [name, textRoute(typeOf(name), read)]))
+  const files = new Map([...own, ...shared].map(([name, read]) => [name, textRoute(name, read)]))
   return {
-    '/': textRoute('html', livePage),
+    '/': textRoute('live.html', livePage),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
       const target = originForm(request.target)
@@ -94,21 +94,17 @@ function privateJson(value: unknown): ApiResponse {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
-}
-
-function typeOf(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1)
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 }
 
 /** The text is read at the first request, so that it does not delay the start. */
-function textRoute(extension: string, read: () => string | Uint8Array): SiteRoute {
+function textRoute(name: string, read: () => string | Uint8Array): SiteRoute {
   let document: SharedDocument | undefined
   return (request) => {
     document ??= sharedDocument(read())
-    return documentResponse(document, request, ['Content-Type', TYPES[extension] as string, ...PAGE_HEADERS])
+    return documentResponse(document, request, ['Content-Type', TYPES[extname(name)] as string, ...PAGE_HEADERS])
   }
 }

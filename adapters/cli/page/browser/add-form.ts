@@ -1,7 +1,7 @@
 import { LosslessNumber, stringify } from 'lossless-json'
 import type { NewPet } from '../../../../src/model.ts'
 import { type Animal, type Api, messageOf } from './api.ts'
-import { byId, isolated, setNote } from './dom.ts'
+import { byId, isolated, setEnabled, setNote } from './dom.ts'
 import { shortened } from './format.ts'
 
 /** After this time, in milliseconds, the button says that the server is slow. */
@@ -10,13 +10,11 @@ const SLOW_AFTER = 1_000
 export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): void {
   const button = byId('add')
   const label = button.textContent ?? ''
-  let isSending = false
   byId('add-form').addEventListener('submit', async (event) => {
     event.preventDefault()
     // The second click of a double click, or a click while the server is slow, must not add the animal again.
-    if (isSending) return
-    isSending = true
-    button.setAttribute('aria-disabled', 'true')
+    if (button.ariaDisabled === 'true') return
+    setEnabled(button, false)
     button.textContent = 'Adding…'
     const slow = setTimeout(
       () => setNote(byId('add-note'), '', 'The server has not responded yet. The animal is sent only once.'),
@@ -26,8 +24,7 @@ export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): voi
       await add(api, onAdded)
     } finally {
       clearTimeout(slow)
-      isSending = false
-      button.setAttribute('aria-disabled', 'false')
+      setEnabled(button, true)
       button.textContent = label
     }
   })
@@ -46,18 +43,9 @@ async function add(api: Api, onAdded: (animal: Animal) => void): Promise<void> {
     if (exchange.status !== 201) return setNote(note, 'bad', messageOf(exchange))
     const animal = exchange.value as Animal
     name.value = ''
-    setNote(
-      note,
-      'good',
-      isolated(shortened(animal.name)),
-      ` was added with the id ${animal.id}. It is marked in the table.`,
-    )
+    setNote(note, 'good', isolated(shortened(animal.name)), ` was added with the id ${animal.id}. The table marks it.`)
     onAdded(animal)
   } catch {
-    setNote(
-      note,
-      'bad',
-      'The server did not respond. When it is back, look whether the animal was added before you add it again.',
-    )
+    setNote(note, 'bad', 'The server did not respond. When it is back, look for the animal before you add it again.')
   }
 }

@@ -64,12 +64,17 @@ export class Api {
     const signal = AbortSignal.timeout(TIMEOUT)
     // The URL needs its origin: `fetch('//a/b')` would send the request to the server `a`.
     const url = location.origin + target
-    const { response, responseBody } = await this.#fetchText(url, {
-      method,
-      headers: { ...sent, ...authorization },
-      body: requestBody || null,
-      signal,
-    })
+    const headers = { ...sent, ...authorization }
+    let response: Response
+    let responseBody: string
+    try {
+      response = await fetch(url, { method, headers, body: requestBody || null, signal })
+      responseBody = await response.text()
+      this.isSilent = false
+    } catch (error) {
+      this.isSilent = true
+      throw error
+    }
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     if (key === this.#key && (response.ok || response.status === 401)) this.isAccepted = response.ok
     const value = parsed(responseBody)
@@ -93,18 +98,6 @@ export class Api {
     }
     this.#onExchange(exchange)
     return exchange
-  }
-
-  async #fetchText(url: string, init: RequestInit): Promise<{ response: Response; responseBody: string }> {
-    try {
-      const response = await fetch(url, init)
-      const responseBody = await response.text()
-      this.isSilent = false
-      return { response, responseBody }
-    } catch (error) {
-      this.isSilent = true
-      throw error
-    }
   }
 
   /**

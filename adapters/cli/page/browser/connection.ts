@@ -55,10 +55,7 @@ export class Connection {
     this.#isLost = false
     this.#lastRequest = settings.requests.at(-1)?.id ?? this.#lastRequest
     if (!settings.hasSecret && hadSecret())
-      this.#show(
-        'renewed',
-        'Connected, but the server has been started again. Open the new address that it has printed, to see its demo keys and requests.',
-      )
+      this.#show('renewed', 'Connected, but the server was started again. Open the new address that it has printed.')
     else if (this.#listener.isSilent())
       this.#show('lost', 'Not connected: the last request to the API got no response.')
     else this.#show('connected', 'Connected')

@@ -31,13 +31,13 @@ export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...part
 
 /** A disabled button keeps the focus. The attribute `disabled` would move the focus to the beginning of the page. */
 export function setEnabled(button: HTMLElement, isEnabled: boolean): void {
-  button.setAttribute('aria-disabled', String(!isEnabled))
+  button.ariaDisabled = String(!isEnabled)
 }
 
 /** Ignores clicks on a disabled button (see `setEnabled`). */
 export function onClick(button: HTMLElement, listener: () => void): void {
   button.addEventListener('click', () => {
-    if (button.getAttribute('aria-disabled') !== 'true') listener()
+    if (button.ariaDisabled !== 'true') listener()
   })
 }
 

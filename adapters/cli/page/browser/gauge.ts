@@ -2,15 +2,11 @@ import type { RateLimit } from '../../../../src/model.ts'
 import { create, setText } from './dom.ts'
 import { duration } from './format.ts'
 
-/** A bar that shows how many requests remain, and when the window ends. */
-export interface Gauge {
-  readonly element: HTMLElement
-  /** @param bannedUntil - when a ban ends, in milliseconds since the Unix epoch; 0 for no ban */
-  show(window: RateLimit | undefined, now: number, bannedUntil?: number): void
-}
-
-/** @param label - the name for screen readers */
-export function createGauge(label: string, title: string): Gauge {
+/**
+ * Returns a bar that shows how many requests remain, and when the window ends.
+ * @param label - the name for screen readers
+ */
+export function createGauge(label: string, title: string) {
   const reset = create('p', 'gauge-reset small')
   const count = create('strong')
   const rest = create('span')
@@ -24,7 +20,8 @@ export function createGauge(label: string, title: string): Gauge {
   const element = create('div', 'gauge', meter, reset)
   return {
     element,
-    show(window, now, bannedUntil = 0) {
+    /** @param bannedUntil - when a ban ends, in milliseconds since the Unix epoch; 0 for no ban */
+    show(window: RateLimit | undefined, now: number, bannedUntil = 0): void {
       const limit = window?.limit ?? 0
       const isBanned = bannedUntil > now
       const isOver = window !== undefined && now >= window.resetsAt

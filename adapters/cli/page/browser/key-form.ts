@@ -1,9 +1,6 @@
 import { byId, setNote, setText } from './dom.ts'
 import { currentKey, keepKey, type Settings } from './settings.ts'
 
-const NO_SECRET =
-  'Open the whole address that the server has printed, to see its demo keys, the usage of a key and all requests.'
-
 export class KeyForm {
   readonly #useKey: (key: string) => void
   #settings: Settings = { basePath: '', resets: 0, hasSecret: false, demoKeys: [], requests: [] }
@@ -84,7 +81,9 @@ export class KeyForm {
 }
 
 function noteOf(hasSecret: boolean, hasDemoKeys: boolean): string {
-  if (!hasSecret) return `The key stays in this tab. ${NO_SECRET}`
-  if (!hasDemoKeys) return 'The key stays in this tab.'
-  return 'The server stores everything in memory and serves only this machine, so its demo keys are filled in.'
+  if (hasDemoKeys)
+    return 'The server stores everything in memory and serves only this machine, so its demo keys are filled in.'
+  const advice =
+    'Open the whole address that the server has printed, to see its demo keys, the usage of a key and all requests.'
+  return hasSecret ? 'The key stays in this tab.' : `The key stays in this tab. ${advice}`
 }

@@ -33,8 +33,7 @@ const limits = new LimitsView(api, () => {
 const keyForm = new KeyForm((key) => {
   api.key = key
   keyForm.showAccepted(undefined)
-  limits.reset()
-  animals.reset()
+  forget()
 })
 const composer = new Composer(
   (request) => log.sendAndOpen(request),
@@ -74,7 +73,7 @@ const connection = new Connection({
   isSilent: () => api.isSilent,
 })
 
-/** Forgets what the page knew before a test has reset the store. */
+/** Forgets what the page knew with another key, or before a test has reset the store. */
 function forget(): void {
   limits.reset()
   animals.reset()
