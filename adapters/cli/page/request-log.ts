@@ -51,10 +51,10 @@ const MAX_BODY = 10_000
 const HEADERS = ['Accept', 'Content-Type', 'Expect', 'Idempotency-Key', 'Origin', 'User-Agent']
 const MAX_HEADER = 200
 
-/** The query parameters whose values are remembered. Other parameters may contain tokens by mistake. */
+/** The query parameters whose values are remembered. Others may contain tokens by mistake. */
 const PARAMETERS: readonly string[] = Object.keys(pageParameters)
 
-/** A request's token is also masked in the request's other texts, such as its body, unless the token is longer than this. */
+/** The longest token that is also masked in the other texts of its request, such as the body. */
 const MAX_TOKEN = 200
 
 interface RememberedRequest {
@@ -65,7 +65,7 @@ interface RememberedRequest {
   readonly length: number
 }
 
-/** Returns the key store, and a function that returns the key of a token that was valid at its last request. */
+/** Returns the key store, and a function for the key of a token that was valid when last used. */
 export function rememberKeys(keyStore: KeyStore) {
   const keys = boundedMap<ApiKey>(MAX_KEYS)
   const watched = wrapPort(keyStore, {
@@ -114,11 +114,11 @@ export function logRequests(
     const kept = (text: string, longest: number) => {
       if (text.length <= longest) return text
       isCut = true
-      // Keeps one unit more than is shown, so that masking knows of the cut. Copies the slice: V8 would keep the whole text in
-      // memory for a plain slice.
+      // Keeps one unit more than is shown, so that masking knows of the cut. Copies the slice: V8
+      // would keep the whole text in memory for a plain slice.
       return Buffer.from(text.slice(0, longest + 1)).toString()
     }
-    // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough for the text that is kept.
+    // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough.
     const body = new TextDecoder().decode(received.subarray(0, 3 * (MAX_BODY + 1)))
     id += 1
     const entry = {

@@ -21,7 +21,7 @@ export interface PageOptions {
   readonly basePath: string
   /** The secret in the page's URL. Without it, a browser sees no demo keys, no usage and no log. */
   readonly secret: string
-  /** Returns keys that the page offers to its visitor. They must be useless outside this machine. */
+  /** Returns keys that the page offers to its visitor. They must be useless on other machines. */
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key; `undefined` if the token is not valid. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
@@ -32,7 +32,7 @@ export interface PageOptions {
   readonly resets?: () => number
 }
 
-/** `data:` is for the icon at the top. `style-src` blocks inline styles, but not `element.style` in scripts. */
+/** `data:` is for the icon. `style-src` blocks inline styles, but not `element.style`. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,7 +48,7 @@ const PRIVACY = ['Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy',
 
 const PAGE_HEADERS = ['Content-Security-Policy', POLICY, ...PRIVACY]
 
-/** The reference brings its own policy. A policy inside a page cannot say who may show the page in a frame. */
+/** The reference brings its own policy, but a policy in a page cannot set `frame-ancestors`. */
 export const REFERENCE_HEADERS = ['Content-Security-Policy', "frame-ancestors 'none'", ...PRIVACY]
 
 const FILES = ['live.css', 'animals.css', 'log.css', 'live.js']
@@ -78,7 +78,8 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     '/usage': async (request) => {
       const token = sentToken(request)
-      // Without this check, anybody could guess tokens: a response shows if a token is valid, and no limit counts the requests.
+      // Without this check, anybody could guess tokens: a response shows if a token is valid, and
+      // no limit counts the requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return options.usageOf(token).then(

@@ -2,14 +2,15 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ApiRequest } from '../../../src/index.ts'
 
 /**
- * Returns a secret for a URL that the terminal prints: only people who can read the terminal can use the URL. Checking the IP
- * address of the connection is not enough, because a proxy on this machine may forward the requests of other machines.
+ * Returns a secret for a URL that the terminal prints: only people who can read the terminal can
+ * use the URL. Checking the IP address of the connection is not enough, because a proxy on this
+ * machine may forward the requests of other machines.
  */
 export function newSecret(): string {
   return randomBytes(18).toString('base64url')
 }
 
-/** The comparison takes equally long for each wrong secret, so nobody can guess the secret from response times. */
+/** Takes equally long for each wrong secret, so response times do not help to guess it. */
 export function isSecret(received: string | undefined, secret: string): boolean {
   const bytesOf = (text: string) => Buffer.from(hashOf(text))
   return timingSafeEqual(bytesOf(received ?? ''), bytesOf(secret))
@@ -26,9 +27,10 @@ export function hashOf(token: string): string {
 }
 
 /**
- * Checks the `Host` header too: a website may let its own host name point to 127.0.0.1 (DNS rebinding), to read the responses of
- * this server. Returns false for requests of a reverse proxy, because the proxy passes on requests of other machines. Some proxies
- * cannot be recognized, so routes also need a secret.
+ * Checks the `Host` header too: a website may let its own host name point to 127.0.0.1 (DNS
+ * rebinding), to read the responses of this server. Returns false for requests of a reverse proxy,
+ * because the proxy passes on requests of other machines. Some proxies cannot be recognized, so
+ * routes also need a secret.
  */
 export function isFromThisMachine(request: ApiRequest): boolean {
   const isLocalName = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')

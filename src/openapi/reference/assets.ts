@@ -5,7 +5,7 @@ import page from './page.css?raw'
 import script from './page.js?raw'
 import reference from './reference.css?raw'
 
-/** The files of the reference as texts. `petstore serve` uses all but the last one for its live view, too. */
+/** The files of the reference as texts. The live view of `petstore serve` uses all but the last. */
 export const assets = {
   'page.css': page,
   'controls.css': controls,

@@ -8,7 +8,7 @@ export class Html {
 
 export type HtmlValue = string | number | Html | readonly Html[]
 
-/** A tag for templates, such as `` html`<p>${text}</p>` ``. Texts and numbers are escaped; `Html` is inserted unchanged. */
+/** A tag for templates. Texts and numbers are escaped; `Html` is inserted unchanged. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts, values)
 }

@@ -2,8 +2,8 @@ import { type Html, html } from './html.ts'
 import { code, table } from './parts.ts'
 
 /**
- * Supports what the descriptions of the OpenAPI document use: paragraphs, headings, lists, tables, code and backslash escapes
- * (CommonMark, sections 2.4 and 6.1).
+ * Supports what the descriptions of the OpenAPI document use: paragraphs, headings, lists, tables,
+ * code and backslash escapes (CommonMark, sections 2.4 and 6.1).
  */
 export function markdown(text: string): Html[] {
   const blocks = text.split(/\n{2,}/).filter((block) => block.trim() !== '')

@@ -1,5 +1,5 @@
-// The script of the reference. The live view of `petstore serve` uses it too, for the choice of light or dark. The reference can
-// be read without it, so every part is optional.
+// The script of the reference. The live view of `petstore serve` uses it too, for the choice of
+// light or dark. The reference can be read without it, so every part is optional.
 
 /** The names under which `localStorage` keeps the choices of the visitor. */
 const LANGUAGE = 'petstore.language'
@@ -40,7 +40,7 @@ if (themeButton) {
 }
 showTheme()
 
-/** Samples are written without a host if the document has none. The host is then the one that has sent this page. */
+/** If the document has no host, the samples get the host that has sent this page. */
 for (const origin of document.querySelectorAll('.origin')) origin.textContent = location.origin
 
 function showLanguage(language) {
@@ -53,14 +53,14 @@ document.querySelector('.reference')?.addEventListener('change', ({ target }) =>
   const before = top()
   remember(LANGUAGE, target.value)
   showLanguage(target.value)
-  // Samples differ in length between languages. Scroll, so that the clicked sample stays at its place in the window.
+  // Samples differ in length. Scroll, so that the clicked sample stays at its place in the window.
   scrollBy(0, top() - before)
 })
 
 const sections = [...document.querySelectorAll('.reference main section')]
 const links = document.querySelectorAll('.contents a')
 
-/** Highlights the link to the section at the top of the window. The last section may be too short to reach the top. */
+/** Highlights the link to the section at the top, which the last section may be too short for. */
 function markCurrent() {
   const isAtEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1
   const reached = sections.findLast((section) => section.getBoundingClientRect().top <= 100)
@@ -76,7 +76,7 @@ if (sections.length > 0) {
   markCurrent()
 }
 
-/** Copies a text, or selects it if the browser forbids copying: pages over plain HTTP have no clipboard. */
+/** Copies a text, or selects it if the browser forbids copying, as on pages over plain HTTP. */
 async function copy(shown) {
   try {
     await navigator.clipboard.writeText(shown.textContent)

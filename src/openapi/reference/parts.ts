@@ -1,7 +1,7 @@
 import { ICON } from './assets.ts'
 import { type Html, type HtmlValue, html } from './html.ts'
 
-/** Returns the bar at the top: the name of the service, links to other pages, and the switch for light and dark. */
+/** Returns the bar at the top: the name, links to pages, and the switch for light and dark. */
 export function topBar(
   home: { readonly href: string; readonly title: string },
   links: readonly (readonly [href: string, text: string])[],
@@ -46,7 +46,7 @@ interface Entry {
   readonly meaning: HtmlValue
 }
 
-/** Returns a list of names with their meanings. In a narrow container, a meaning moves below its name. */
+/** Returns a list of names with meanings. In a narrow container, meanings move below names. */
 export function entries(label: string, list: readonly Entry[]): Html {
   return html`<dl class="entries" aria-label="${label}">
 ${list.map(({ name, value, meaning }) => html`<div><dt><code>${name}</code> <span class="small">${value}</span></dt><dd>${meaning}</dd></div>`)}

@@ -1,4 +1,4 @@
-/** The text of a file. Vite reads `?raw` by itself; `tsup.config.ts` does the same for the build, and makes the text shorter. */
+/** The text of a file. Vite knows `?raw`; `tsup.config.ts` also shortens the text. */
 declare module '*?raw' {
   const text: string
   export default text

@@ -25,8 +25,9 @@ export interface Surroundings {
 }
 
 /**
- * Returns the reference of the API as one HTML page: all operations, with samples in curl, fetch, Python and Go. The page makes no
- * request, and can be read without JavaScript. Its own `Content-Security-Policy` permits only its style sheet and its script.
+ * Returns the reference of the API as one HTML page: all operations, with samples in curl, fetch,
+ * Python and Go. The page makes no request, and can be read without JavaScript. Its own
+ * `Content-Security-Policy` permits only its style sheet and its script.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export function referenceHtml(options: OpenApiOptions = {}): string {
   return referencePage(openApiDocument(options))
 }
 
-/** Stands for the scheme and the host in samples if the document has none. The script of the page replaces it. */
+/** Stands for the origin in samples if the document has none. The script replaces it. */
 const ORIGIN = 'https://your-server.example'
 
 export function referencePage(document: OpenApiDocument, surroundings?: Surroundings): string {
@@ -51,7 +52,7 @@ export function referencePage(document: OpenApiDocument, surroundings?: Surround
   const server = document.servers[0]?.url ?? ''
   const shared = sharedHeaders(operations)
   const schemas = Object.entries(document.components.schemas).filter(([, schema]) => 'properties' in Object(schema))
-  // Operations come before the chapters of the description, because most readers look for an operation.
+  // Operations come before the chapters, because most readers look for an operation.
   const [introduction = '', ...chapters] = description.split(/^## /m)
   const sections = [
     ...schemas.map(([name, schema]) => ({ id: name, name, content: [schemaOf(reader, name, Object(schema))] })),
@@ -100,7 +101,7 @@ export function referencePage(document: OpenApiDocument, surroundings?: Surround
 `.text
 }
 
-/** Returns a policy that permits one style sheet and one script by their hashes (Content Security Policy Level 3, section 2.3.1). */
+/** Returns a policy with the hashes of a style sheet and a script (CSP Level 3, section 2.3.1). */
 function policyOf(style: string, script: string): string {
   const source = (text: string) => `'sha256-${btoa(String.fromCharCode(...sha256(new TextEncoder().encode(text))))}'`
   return [
@@ -131,7 +132,7 @@ function deprecated(isDeprecated: boolean): Html {
   return isDeprecated ? html`<span class="badge warn">Deprecated</span>` : nothing
 }
 
-/** Returns the headers that all successful responses have. The page describes these headers once. */
+/** Returns the headers that all successful responses have. The page describes them once. */
 function sharedHeaders(operations: readonly DocumentedOperation[]): DocumentedResponse['headers'] {
   const successes = operations.flatMap(({ responses }) => responses.filter(({ status }) => status < '400'))
   const [first, ...others] = successes.map(({ headers }) => headers)
@@ -244,7 +245,7 @@ function sampleRequest(
   }
 }
 
-/** Returns the fragment that makes the live view of `petstore serve` show this request, ready to be changed and sent. */
+/** Returns the fragment with which the live view of `petstore serve` fills in this request. */
 function fragmentOf({ method, url, headers, body }: SampledRequest, server: string): string {
   const target = new URL(url, ORIGIN).href.slice(new URL(server, ORIGIN).origin.length)
   return `#send=${encodeURIComponent(JSON.stringify({ method, target, headers, body }))}`

@@ -11,7 +11,7 @@ export interface SampledRequest {
   readonly token?: string | undefined
 }
 
-/** The environment variable from which samples read the API key. It is not `PETSTORE_KEY`, which sets the flag `--key`. */
+/** The variable from which samples read the API key. `PETSTORE_KEY` would set the flag `--key`. */
 export const KEY_VARIABLE = 'PETSTORE_API_KEY'
 
 const samples = { curl: curlSample, fetch: fetchSample, Python: pythonSample, Go: goSample }
@@ -20,14 +20,15 @@ export type Language = keyof typeof samples
 
 export const LANGUAGES = Object.keys(samples) as readonly Language[]
 
-/** Returns a command or a program that sends the request and prints the status and the body of the response. */
+/** Returns a program that sends the request and prints the status and body of the response. */
 export function sampleOf(language: Language, request: SampledRequest): string {
   return samples[language](request)
 }
 
 /**
- * Characters that a sample must escape. In a pasted text, control characters can run commands in a terminal, and marks for the
- * direction of writing make code look like other code. Go forbids U+FEFF.
+ * Characters that a sample must escape. In a pasted text, control characters can run commands in a
+ * terminal, and marks for the direction of writing make code look like other code. Go forbids
+ * U+FEFF.
  */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u
 

@@ -12,7 +12,7 @@ export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): voi
   const label = button.textContent ?? ''
   byId('add-form').addEventListener('submit', async (event) => {
     event.preventDefault()
-    // The second click of a double click, or a click while the server is slow, must not add the animal again.
+    // A double click, or a click while the server is slow, must not add the animal twice.
     if (button.ariaDisabled === 'true') return
     setEnabled(button, false)
     button.textContent = 'Adding…'

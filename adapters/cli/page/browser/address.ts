@@ -1,12 +1,12 @@
 import { petStatuses } from '../../../../src/model.ts'
 
-/** The page of animals that is shown. The URL contains it, so that Back, Forward, Reload and shared links work. */
+/** The shown page of animals. The URL contains it, so that Back, Reload and shared links work. */
 export interface PageAddress {
   readonly status: string
   readonly limit: string
   /** The cursors of all pages up to the shown page. The first page has no cursor. */
   readonly cursors: readonly (string | undefined)[]
-  /** False if the visitor has opened a link to a later page: then the cursors of the pages before it are unknown. */
+  /** False after a link to a later page: the cursors of the pages before it are unknown. */
   readonly isTrailKnown: boolean
 }
 
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = '10'
 export const STATUSES: readonly string[] = ['', ...petStatuses]
 export const LIMITS: readonly string[] = ['5', '10', '20', '100']
 
-/** @param state - the state of the browser's history entry, with the cursors of all pages up to the shown page */
+/** @param state - the state of the history entry, with the cursors up to the shown page */
 export function readAddress(search: string, state: unknown): PageAddress {
   const query = new URLSearchParams(search)
   const status = query.get('status') ?? ''
@@ -33,7 +33,7 @@ export function readAddress(search: string, state: unknown): PageAddress {
   }
 }
 
-/** Returns the query of the URL, with its question mark; empty for the first page of all animals. */
+/** Returns the query of the URL, with `?`; empty for the first page of all animals. */
 export function queryOf({ status, limit, cursors }: PageAddress): string {
   const query = new URLSearchParams()
   const cursor = cursors.at(-1)

@@ -10,7 +10,7 @@ import { type KnownState, keepPage, keptPage } from './kept-page.ts'
 /** The largest number of new animals that are highlighted. */
 const MAX_ADDED = 5
 
-/** How long to wait after a load without a response, in milliseconds. A load may be counted, so it must not use up the limit. */
+/** How many milliseconds to wait after a load without a response, because loads are counted. */
 const RETRY_AFTER = 5_000
 
 export class AnimalsView {
@@ -43,7 +43,7 @@ export class AnimalsView {
     })
   }
 
-  /** Shows a page, at first the first one, with the filter and the page size that the visitor has chosen. */
+  /** Shows a page, by default the first one, with the chosen filter and page size. */
   #goToPage(cursors: readonly (string | undefined)[] = [undefined]): void {
     const status = document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
     const limit = byId<HTMLSelectElement>('page-size').value

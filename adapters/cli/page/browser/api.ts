@@ -12,7 +12,7 @@ export interface Exchange extends LoggedRequest {
   readonly code: string
 }
 
-/** An animal of a response. `toString` of `id` and `categoryId` returns all digits, also of a 64-bit integer. */
+/** `toString` of `id` and `categoryId` returns all digits, also of a 64-bit integer. */
 export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string
@@ -31,7 +31,7 @@ export class Api {
   isAccepted: boolean | undefined
   /** How many requests this page has sent with the key. */
   sent = 0
-  /** Whether the last request has got no response, for example because a test double breaks connections. */
+  /** Whether the last request got no response, for example because a test breaks connections. */
   isSilent = false
 
   constructor(onExchange: (exchange: Exchange) => void) {
@@ -48,7 +48,7 @@ export class Api {
     this.sent = 0
   }
 
-  /** Sends a request to the API, and passes it with its response to the listener. Throws if no response arrives. */
+  /** Sends a request to the API, and calls the listener. Throws if no response arrives. */
   async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
     const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
     return this.sendTo({ method, target: this.basePath + path, headers, body: requestBody })
@@ -101,8 +101,8 @@ export class Api {
   }
 
   /**
-   * Returns `null` if the key is not valid, and `undefined` if this page may not see the usage. The request for the usage is not
-   * counted. Throws if no response arrives.
+   * Returns `null` if the key is not valid, and `undefined` if this page may not see the usage. The
+   * request for the usage is not counted. Throws if no response arrives.
    */
   async usage(): Promise<Usage | null | undefined> {
     if (this.#key === '') return undefined
@@ -112,7 +112,7 @@ export class Api {
   }
 }
 
-/** Returns why a request failed. The wait after a 429 is left out, because the text may stay while the wait changes. */
+/** Returns why a request failed, without the wait after a 429: the text may stay for longer. */
 export function messageOf({ value, status }: Exchange): string {
   if (status === 429) return 'The server refuses requests for now. The part "Rate limit" shows for how long.'
   return String(Object(value).message ?? `The server responded with ${status}.`)

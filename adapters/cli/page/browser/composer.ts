@@ -16,7 +16,7 @@ export type Send = (request: DraftRequest) => Promise<unknown>
 /** Methods for which browsers permit no body. */
 const BODILESS: readonly string[] = ['GET', 'HEAD']
 
-/** The form in which a visitor writes a request, or changes one from the log or from the reference. */
+/** The form to write a request, or to change one from the log or from the reference. */
 export class Composer {
   readonly #send: Send
 

@@ -5,14 +5,14 @@ import { hadSecret, loadSettings, type Settings } from './settings.ts'
 const EVERY = 1_000
 
 export interface ConnectionListener {
-  /** Called with each response of the server. `isBack` is true for the first response after an outage. */
+  /** Called with each response. `isBack` is true for the first response after an outage. */
   onSettings(settings: Settings, isBack: boolean): void
   onLost(): void
   /** Returns whether the last request to the API got no response. */
   isSilent(): boolean
 }
 
-/** Loads the settings and the latest requests every second, and shows in one line whether the server responds. */
+/** Loads the settings and new requests every second, and shows whether the server responds. */
 export class Connection {
   readonly #listener: ConnectionListener
   #lastRequest = 0
@@ -29,7 +29,7 @@ export class Connection {
     void this.refresh()
   }
 
-  /** Loads now. If a load is in progress, loads again after it, because that load may not contain the latest request. */
+  /** Loads now. A load in progress may lack the latest request, so another load follows it. */
   async refresh(): Promise<void> {
     this.#isWanted = true
     if (this.#isLoading) return

@@ -21,7 +21,7 @@ export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'
   const rateLimit = readRateLimit({ get: (name) => headerOf(request, name) ?? null })
   if (rateLimit === undefined) return undefined
   const { limit, remaining } = rateLimit
-  // A 429 is not counted. If the whole limit remains after the request, the request was not counted either.
+  // A 429 is not counted. A request was not counted either if the whole limit remains after it.
   const isFree = request.status === 429 || remaining === limit
   return { ...rateLimit, before: isFree ? remaining : remaining + 1 }
 }

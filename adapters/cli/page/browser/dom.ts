@@ -29,7 +29,7 @@ export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...part
   if (element.textContent !== note.textContent) element.replaceChildren(...note.childNodes)
 }
 
-/** A disabled button keeps the focus. The attribute `disabled` would move the focus to the beginning of the page. */
+/** A disabled button keeps the focus, which the attribute `disabled` would take away. */
 export function setEnabled(button: HTMLElement, isEnabled: boolean): void {
   button.ariaDisabled = String(!isEnabled)
 }
@@ -41,7 +41,7 @@ export function onClick(button: HTMLElement, listener: () => void): void {
   })
 }
 
-/** Copies the text of an element. If the browser forbids it, selects the text, and returns false. */
+/** Copies the text of an element. If the browser forbids it, selects the text; returns false. */
 export async function copyOrSelect(shown: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(shown.textContent ?? '')

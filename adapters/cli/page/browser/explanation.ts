@@ -18,7 +18,7 @@ export function indented(json: string): string {
   return value === undefined ? json : (stringify(value, undefined, 2) ?? json)
 }
 
-/** For each kind of 429, a title and an explanation. `address` is for requests without a valid key. */
+/** A title and a text for each kind of 429. `address` is for requests without a valid key. */
 export const REFUSALS = {
   ban: [
     'This key is banned',

@@ -2,7 +2,7 @@ import type { LoggedRequest } from '../request-log.ts'
 import type { Exchange } from './api.ts'
 import type { Settings } from './settings.ts'
 
-/** A page of animals that this tab has loaded. A reload shows it again, so that reloads do not use up the limit of the key. */
+/** A page of animals that this tab has loaded. A reload shows it again and sends no request. */
 interface KeptPage {
   readonly key: string
   readonly path: string
@@ -24,7 +24,7 @@ export function keepPage(key: string, path: string, state: KnownState, response:
   sessionStorage.setItem(NAME, JSON.stringify(kept))
 }
 
-/** Returns the kept page, unless the key or the page is another one, or the animals may have changed since then. */
+/** Returns the kept page if it has this key and path, and the animals cannot have changed. */
 export function keptPage(key: string, path: string, state: KnownState): KeptPage['response'] | undefined {
   const kept: KeptPage | null = JSON.parse(sessionStorage.getItem(NAME) ?? 'null')
   if (kept === null || !state.hasSecret || kept.key !== key || kept.path !== path) return undefined
@@ -34,7 +34,7 @@ export function keptPage(key: string, path: string, state: KnownState): KeptPage
 /** The methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
-/** Returns whether the log has all requests after `requestId`, and none of them has changed the animals. */
+/** Returns whether the log has all requests after `requestId`, and none changed the animals. */
 function isUnchanged(requestId: number, requests: readonly LoggedRequest[]): boolean {
   const oldest = requests[0]?.id ?? 1
   const newest = requests.at(-1)?.id ?? 0

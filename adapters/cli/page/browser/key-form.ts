@@ -32,7 +32,7 @@ export class KeyForm {
     })
   }
 
-  /** Shows the demo keys of the server. If they have changed, replaces a demo key that is in use. */
+  /** Shows the demo keys of the server. If they changed, replaces a demo key that is in use. */
   update(settings: Settings): void {
     const { demoKeys } = settings
     const hadDemoKeys = this.#settings.demoKeys

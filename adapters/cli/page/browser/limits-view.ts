@@ -7,7 +7,7 @@ import { plural } from './format.ts'
 import { createGauge } from './gauge.ts'
 import { type Refusal, showRefusal } from './refusal-view.ts'
 
-/** The usage is loaded at this interval, in milliseconds, because other programs may use the same key, too. */
+/** How often the usage is loaded, in milliseconds: other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
 const MINUTE = 60_000
 
@@ -19,7 +19,7 @@ interface KnownUsage {
   readonly bannedUntil?: number | undefined
 }
 
-/** Shows both rate limits of the key, explains a 429 and a ban, and has buttons that provoke them. */
+/** Shows both limits of the key, explains a 429 and a ban, and has buttons that provoke them. */
 export class LimitsView {
   readonly #api: Api
   readonly #minute = createGauge('Requests this minute', 'This minute')
@@ -169,13 +169,13 @@ export class LimitsView {
     const focused = Object.keys(buttons).find((id) => document.activeElement === byId(id))
     for (const [id, isShown] of Object.entries(buttons)) byId(id).hidden = !isShown
     setEnabled(byId('burst'), this.#api.key !== '')
-    // A hidden button loses the focus. So the focus moves to the next button, or to the text that explains why there is none.
+    // A hidden button loses the focus. Move the focus to the next button or the explanation.
     const next = Object.entries(buttons).find(([, isShown]) => isShown)?.[0] ?? 'refusal-title'
     if (focused !== undefined && byId(focused).hidden) byId(next).focus()
   }
 }
 
-/** Returns the limit in the headers of a response, which describe the window with fewer remaining requests. */
+/** Returns the limit in the headers, which describe the window with fewer remaining requests. */
 function usageIn(exchange: Exchange): KnownUsage {
   const cost = costOf(exchange)
   if (cost === undefined) return {}

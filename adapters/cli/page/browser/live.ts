@@ -81,7 +81,7 @@ function forget(): void {
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
-    // Without this line, the link would change the URL, and the page would load the animals again, as after Back.
+    // Otherwise, the link would change the URL, and the animals would load again, as after Back.
     event.preventDefault()
     const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
     ;[...targets].find((target) => target.checkVisibility())?.focus()

@@ -21,7 +21,7 @@ export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLD
     clock,
   )
   const details = create('details', '', summary) as HTMLDetailsElement
-  // The content is created when the entry is first opened, because many requests may arrive in a short time.
+  // Many requests may arrive in a short time, so the content is created at the first opening.
   details.addEventListener('toggle', () => {
     if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
   })
@@ -46,7 +46,8 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
     folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
     folded('Request headers', factsOf(Object.entries(headers))),
   )
-  // With a `tabIndex`, a click on the text focuses the content. New requests do not move or close an entry that has the focus.
+  // With a `tabIndex`, a click on the text focuses the content. New requests do not move or close
+  // an entry that has the focus.
   content.tabIndex = -1
   return content
 }

@@ -12,11 +12,11 @@ export class LogView {
   readonly #newer = byId('log-newer')
   readonly #actions: RequestActions
   readonly #send: RequestActions['send']
-  /** Method and target of the last request that the visitor has sent by hand. When the log receives it, its entry is opened. */
+  /** Method and target of the last request sent by hand. When the log has it, its entry opens. */
   #expected = ''
   /** The last entry that `add` has opened, because its request came from this page. */
   #opened: HTMLDetailsElement | undefined
-  /** The first digit of the statuses that are shown, and a text that the shown entries contain. Empty for all. */
+  /** The first digit of the shown statuses, and a text that the entries contain; empty for all. */
   #filter = { status: '', text: '' }
   #newerCount = 0
   emptyText = ''
@@ -28,7 +28,7 @@ export class LogView {
     this.#list.addEventListener('scroll', () => {
       if (this.#list.scrollTop === 0) this.#setNewer(0)
     })
-    // When the visitor closes an entry, old entries can be removed. `toggle` does not bubble, so the listener captures it.
+    // A closed entry may be removed. `toggle` does not bubble, so the listener captures it.
     this.#list.addEventListener('toggle', () => this.#update(), true)
     byId('log-filter').addEventListener('change', ({ target }) => {
       this.#filter.status = (target as HTMLInputElement).value
@@ -45,7 +45,7 @@ export class LogView {
     })
   }
 
-  /** Sends a request, and opens its entry when the log receives it. Throws if no response arrives. */
+  /** Sends a request, and opens its entry when it is in the log. Throws if no response arrives. */
   async sendAndOpen(request: DraftRequest): Promise<void> {
     this.#expected = `${request.method} ${request.target}`
     await this.#send(request)
@@ -74,7 +74,7 @@ export class LogView {
     if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
   }
 
-  /** Returns the entry that must keep its place on the screen: if possible an open one, because a closed one may be removed. */
+  /** Returns the entry that must keep its place. Prefers an open one: others may be removed. */
   #readEntry() {
     const { top: edge } = this.#list.getBoundingClientRect()
     const shown = [...this.#list.children].filter((item) => item.getBoundingClientRect().bottom > edge)

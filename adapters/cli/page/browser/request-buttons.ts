@@ -4,17 +4,17 @@ import type { DraftRequest, Send } from './composer.ts'
 import { copyOrSelect, create, setText } from './dom.ts'
 
 export interface RequestActions {
-  /** Returns the token of a demo key of this page by the key's id; `undefined` for any other key. */
+  /** Returns the token of a demo key by the key's id; `undefined` for any other key. */
   tokenOf(keyId: string | undefined): string | undefined
   readonly send: Send
   /** Opens the form in which the visitor can change the request. */
   edit(request: DraftRequest): void
 }
 
-/** The headers that are sent again. Other headers only describe the program that sent the first request. */
+/** The headers that are sent again. Others only describe the program that sent the request. */
 const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
 
-/** Returns the buttons to send a request again, to change it, and to copy a program that sends it in each language. */
+/** Returns buttons that send a request again, open it for changes, or copy it as a program. */
 export function requestButtons(request: LoggedRequest, { tokenOf, send, edit }: RequestActions): HTMLElement {
   const { method, target, body, hasToken } = request
   const token = tokenOf(request.key?.id)
@@ -44,7 +44,7 @@ export function requestButtons(request: LoggedRequest, { tokenOf, send, edit }: 
   return create('div', 'stack', create('div', 'row start', change, again, group), status, shown)
 }
 
-/** Copies a program that sends the request, and shows this program. A demo key is useful only on this machine. */
+/** Copies and shows a program. A demo key in it is useful only on this machine. */
 export async function copySample(
   language: Language,
   sampled: SampledRequest,

@@ -5,7 +5,7 @@ export interface Settings {
   readonly basePath: string
   /** How often a test has reset the store. */
   readonly resets: number
-  /** Whether this tab knows the secret. Without it, the server sends no demo keys, no usage and no log of requests. */
+  /** Whether this tab knows the secret. Without it, the server sends no demo keys, usage or log. */
   readonly hasSecret: boolean
   /** Empty if this browser may not see the demo keys. */
   readonly demoKeys: readonly DemoKey[]
@@ -15,10 +15,10 @@ export interface Settings {
 
 const SECRET = 'petstore.secret'
 
-/** Matches a fragment that is a secret. Another fragment, such as `#main`, must not replace the secret of the tab. */
+/** Matches a secret in the URL. Another fragment, such as `#main`, must not replace the secret. */
 const SECRET_FRAGMENT = /^#[\w-]{24}$/
 
-/** Moves the secret from the URL to `sessionStorage`, because the visitor may copy the URL or show it to others. */
+/** Moves the secret from the URL to `sessionStorage`: the visitor may copy or show the URL. */
 export function takeSecret(): void {
   if (SECRET_FRAGMENT.test(location.hash)) {
     sessionStorage.setItem(SECRET, location.hash.slice(1))
@@ -30,7 +30,7 @@ export function takeSecret(): void {
   })
 }
 
-/** Returns whether this tab has stored a secret, perhaps an old one: the server creates a new secret at each start. */
+/** Returns whether this tab has stored a secret. It may be old: each start creates a new one. */
 export function hadSecret(): boolean {
   return sessionStorage.getItem(SECRET) !== null
 }
@@ -55,7 +55,7 @@ const KEY = 'petstore.key'
 
 /** Returns the first demo key if the visitor has not chosen a key in this tab. */
 export function currentKey({ demoKeys }: Pick<Settings, 'demoKeys'>): string {
-  // A server in memory issues new demo keys at each start, so the choice of a demo key is stored as its plan.
+  // A server in memory issues new demo keys at each start, so the plan of a chosen key is stored.
   const plan = sessionStorage.getItem(PLAN)
   const demo = demoKeys.find((key) => key.plan === plan) ?? demoKeys[0]
   return sessionStorage.getItem(KEY) ?? demo?.token ?? ''
