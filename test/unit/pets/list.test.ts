@@ -285,3 +285,14 @@ test('if publicUrl has no path, links keep the mount path', async () => {
   })
   expect(headers).toContain('<https://api.example/shop/v1/pets?limit=1&cursor=MTox>; rel="next"')
 })
+
+test('the link to the next page repeats only the parameters that were sent', async () => {
+  const { send } = await withPets(21)
+  const paths = ['/v1/pets', '/v1/pets?limit=2', '/v1/pets?limit=2&unknown=1']
+  const links = await Promise.all(paths.map(async (path) => nextOf((await send(path)).headers)))
+  expect(links.map((link) => link?.replace(/cursor=.*/, ''))).toEqual([
+    '/v1/pets?',
+    '/v1/pets?limit=2&',
+    '/v1/pets?limit=2&',
+  ])
+})
