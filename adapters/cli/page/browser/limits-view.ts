@@ -11,7 +11,7 @@ import { type Refusal, showRefusal } from './refusal-view.ts'
 const RELOAD_EVERY = 2_000
 const MINUTE = 60_000
 
-/** What the responses to this page have said about the limits of the key. */
+/** The limits of the key, as the responses to this page have stated them. */
 interface KnownUsage {
   readonly plan?: string
   readonly minute?: RateLimit
