@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { trackConnections } from '../../../../adapters/hosts/node/connections.ts'
 import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
+import { systemClock } from '../../../../src/support/time.ts'
 import { within } from '../../../support/deadline.ts'
 import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
@@ -216,6 +217,28 @@ describe('drainDelay', () => {
     const next = await answerOf(connection, `GET /v1/pets/1 HTTP/1.1\r\n${authorized}`)
     expect(next).toMatchObject({ status: 404, connection: 'close' })
     await end()
+  })
+
+  test('the server goes on listening until a turn of the event loop is short', async () => {
+    const server = createServer()
+    onTestFinished(() => void server.close())
+    const { close } = trackConnections(server, { drainDelay: LONG })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const clock = { time: 0, step: 1 }
+    const monotonic = vi.spyOn(systemClock, 'monotonic').mockImplementation(() => {
+      clock.time += clock.step
+      return clock.time
+    })
+    onTestFinished(() => monotonic.mockRestore())
+    const closed = close()
+    vi.advanceTimersByTime(LONG)
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(server.listening).toBe(true)
+    clock.step = 0
+    await within(closed, 'close')
+    expect(server.listening).toBe(false)
   })
 })
 
