@@ -2,7 +2,7 @@ import { isErrorCode } from '../../src/errors.ts'
 import { innermostCause } from '../../src/support/describe-value.ts'
 import { readableText } from '../../src/support/readable-text.ts'
 import * as suite from '../../src/testing/suites/http/client.ts'
-import type { HttpContractRow } from '../../src/testing/suites/http/row.ts'
+import type { HttpContractRow } from '../../src/testing/suites/http/rule.ts'
 import { httpContractRows } from '../../src/testing/suites/http/suite.ts'
 import { MAX_LINE, printable, printError, readableJson } from './terminal/output.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type App, installApp } from './app.ts'
 import { type AppHost, hosts } from './hosts.ts'
-import { rows, TOKEN, targetOf } from './rows.ts'
+import { rows, TOKEN, targetOf } from './rules.ts'
 
 const DOCUMENT = 'docs/mounting.md'
 const [START, END] = ['<!-- npm run examples writes this table -->', '<!-- end of the table -->']

@@ -1,9 +1,9 @@
 import { invalidOption } from '../../../schemas/options.ts'
 import type { TestRunner } from '../ports/runner.ts'
 import { contractClient, type HttpContractOptions } from './client.ts'
-import { contractRows } from './contract-rows.ts'
-import { decisionRows } from './decision-rows.ts'
-import type { HttpContractRow } from './row.ts'
+import { contractRows } from './contract-rules.ts'
+import { decisionRows } from './own-rules.ts'
+import type { HttpContractRow } from './rule.ts'
 
 /**
  * All tests, those of docs/interface.md first. They need no raw socket, and no special option of

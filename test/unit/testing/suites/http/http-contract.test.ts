@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { operationNames } from '../../../../../src/operations.ts'
 import { createTestPetStore, httpContract } from '../../../../../src/testing/index.ts'
 import { contractClient } from '../../../../../src/testing/suites/http/client.ts'
-import type { HttpContractRow } from '../../../../../src/testing/suites/http/row.ts'
+import type { HttpContractRow } from '../../../../../src/testing/suites/http/rule.ts'
 import { httpContractRows } from '../../../../../src/testing/suites/http/suite.ts'
 
 afterEach(() => void vi.useRealTimers())

@@ -13,8 +13,8 @@ import {
   expectPets,
   expectStatus,
 } from './expectations.ts'
-import { idempotencyRows } from './idempotency-rows.ts'
-import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
+import { idempotencyRows } from './idempotency-rules.ts'
+import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './rule.ts'
 
 const row = rowsOf('decision')
 const limitedRow = rowsOf('decision', true)

@@ -1,7 +1,7 @@
 import { INT64_MAX, MAX_LIMIT, type NewPet } from '../../../model.ts'
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
-import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
+import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './rule.ts'
 
 const row = rowsOf('contract')
 const limitedRow = rowsOf('contract', true)

@@ -1,6 +1,6 @@
 import type { ContractClient, ContractResponse } from './client.ts'
 import { check, checkEqual, expectCode, expectHeaders, expectPet } from './expectations.ts'
-import { type HttpContractRow, post, REX, rowsOf } from './row.ts'
+import { type HttpContractRow, post, REX, rowsOf } from './rule.ts'
 
 const row = rowsOf('decision')
 
