@@ -2,8 +2,8 @@ import { isErrorCode } from '../../src/errors.ts'
 import { innermostCause } from '../../src/support/describe-value.ts'
 import { readableText } from '../../src/support/readable-text.ts'
 import * as suite from '../../src/testing/suites/http/client.ts'
-import type { HttpContractRow } from '../../src/testing/suites/http/rule.ts'
-import { httpContractRows } from '../../src/testing/suites/http/suite.ts'
+import type { HttpRule } from '../../src/testing/suites/http/rule.ts'
+import { httpRules } from '../../src/testing/suites/http/suite.ts'
 import { MAX_LINE, printable, printError, readableJson } from './terminal/output.ts'
 
 export interface CheckFlags {
@@ -15,9 +15,9 @@ export interface CheckFlags {
   readonly json?: true
 }
 
-export interface RowResult extends Pick<HttpContractRow, 'title' | 'basis'> {
+export interface RuleResult extends Pick<HttpRule, 'title' | 'basis'> {
   readonly result: 'pass' | 'fail' | 'skip' | 'not run'
-  /** Why the row failed, was skipped or was not run. A row is one test of the contract. */
+  /** Why the rule failed, was skipped or was not run. A rule is one test of the contract. */
   readonly reason?: string
 }
 
@@ -27,28 +27,28 @@ export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'c
    */
   readonly onWait?: (seconds: number) => void
   /**
-   * Called when the server refuses connections, with the title of the row whose request was the
+   * Called when the server refuses connections, with the title of the rule whose request was the
    * last to reach it.
    */
-  readonly onStop?: (row: string) => void
-  readonly onRow?: (row: RowResult) => void
+  readonly onStop?: (rule: string) => void
+  readonly onRule?: (rule: RuleResult) => void
 }
 
 /**
- * After this many successive rows without a response, the check stops. Each further row would wait
+ * After this many successive rules without a response, the check stops. Each further rule would wait
  * for the time limit.
  */
-const MAX_SILENT_ROWS = 3
+const MAX_SILENT_RULES = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key whose limit the check uses up'
 const NOT_RUN = new Error()
 
 /** Throws if the server does not respond, stops responding, or rejects the key. */
-export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RowResult[]> {
+export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RuleResult[]> {
   const { key: token, limitedKey: limitedToken, contractOnly, timeout } = flags
-  const { fetch: send = globalThis.fetch, clock, onWait, onStop, onRow } = hooks
+  const { fetch: send = globalThis.fetch, clock, onWait, onStop, onRule } = hooks
   let current = 'the first request'
-  /** The row whose request was the last one that reached the server. */
+  /** The rule whose request was the last one that reached the server. */
   let reachedBy = current
   let isGone = false
   const fetch = async (url: string, init: RequestInit) => {
@@ -61,35 +61,35 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   const target = { baseUrl: url, token, limitedToken, timeout: timeout * 1_000, fetch, clock }
   const client = suite.contractClient(target, onWait)
   await requireServer(client)
-  const errorOf = async ({ title, needsLimitedKey, check }: HttpContractRow): Promise<Error | undefined> => {
+  const errorOf = async ({ title, needsLimitedKey, check }: HttpRule): Promise<Error | undefined> => {
     if (needsLimitedKey && limitedToken === undefined) return new suite.LimitReached(NEEDS_LIMITED_KEY)
     if (isGone) return NOT_RUN
     current = title
     const error = (await check(client).catch((error: Error) => error)) || undefined
     if (isGone) onStop?.(reachedBy)
-    // If no request of this row reached the server, the row was not run.
+    // If no request of this rule reached the server, the rule was not run.
     return isGone && reachedBy !== title ? NOT_RUN : error
   }
-  const results: RowResult[] = []
-  let silentRows = 0
-  for (const row of httpContractRows) {
-    if (contractOnly && row.basis === 'decision') continue
-    const error = await errorOf(row)
+  const results: RuleResult[] = []
+  let silentRules = 0
+  for (const rule of httpRules) {
+    if (contractOnly && rule.basis === 'decision') continue
+    const error = await errorOf(rule)
     // Hides the tokens: a hostile server can send them back in texts that the reason quotes.
     const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? ''])
-    const result = { title: row.title, basis: row.basis, result: resultOf(error), ...(reason && { reason }) }
+    const result = { title: rule.title, basis: rule.basis, result: resultOf(error), ...(reason && { reason }) }
     results.push(result)
-    onRow?.(result)
-    silentRows = error instanceof suite.NoResponse ? silentRows + 1 : 0
-    if (silentRows === MAX_SILENT_ROWS)
+    onRule?.(result)
+    silentRules = error instanceof suite.NoResponse ? silentRules + 1 : 0
+    if (silentRules === MAX_SILENT_RULES)
       throw new Error(
-        `the server has stopped responding: ${MAX_SILENT_ROWS} successive rules got no response within ${timeout} seconds`,
+        `the server has stopped responding: ${MAX_SILENT_RULES} successive rules got no response within ${timeout} seconds`,
       )
   }
   return results
 }
 
-function resultOf(error: Error | undefined): RowResult['result'] {
+function resultOf(error: Error | undefined): RuleResult['result'] {
   if (error === undefined) return 'pass'
   if (error === NOT_RUN) return 'not run'
   return error instanceof suite.LimitReached ? 'skip' : 'fail'
@@ -97,7 +97,7 @@ function resultOf(error: Error | undefined): RowResult['result'] {
 
 /**
  * Sends one request. Throws if there is no server, no API at this URL, or no valid key, because
- * then every row would fail.
+ * then every rule would fail.
  */
 async function requireServer(client: suite.ContractClient): Promise<void> {
   const { url, status, json } = await client.send('GET /pets?limit=1').catch((error: Error) => {
@@ -117,19 +117,19 @@ async function requireServer(client: suite.ContractClient): Promise<void> {
 
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => printError(`the limit is used up; the check goes on in ${seconds} seconds`)
-  const onStop = (row: string) => printError(`the server stopped at the rule "${row}", which is the likely cause`)
-  const onRow = flags.json ? undefined : printRow()
-  const results = await checkServer(url, flags, { onWait, onStop, onRow })
+  const onStop = (rule: string) => printError(`the server stopped at the rule "${rule}", which is the likely cause`)
+  const onRule = flags.json ? undefined : printRule()
+  const results = await checkServer(url, flags, { onWait, onStop, onRule })
   process.exitCode = exitCodeOf(results)
   const json = () => readableJson({ url, ...summary(results), rows: results })
   console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 
 /**
- * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need
+ * Returns 1 if a rule of the contract fails, 2 if the check is incomplete. Rules that need
  * `--limited-key` do not count without it.
  */
-export function exitCodeOf(results: readonly RowResult[]): number {
+export function exitCodeOf(results: readonly RuleResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
   if (contract.some(({ result }) => result === 'fail')) return 1
   const isIncomplete =
@@ -142,7 +142,7 @@ const HEADINGS = {
   decision: 'What petstore-kit decided where the interface is silent',
 } as const
 
-function printRow(): (row: RowResult) => void {
+function printRule(): (rule: RuleResult) => void {
   let heading: string | undefined
   return ({ title, basis, result, reason }) => {
     if (heading !== HEADINGS[basis]) console.log(`${heading === undefined ? '' : '\n'}${HEADINGS[basis]}`)
@@ -152,10 +152,10 @@ function printRow(): (row: RowResult) => void {
   }
 }
 
-function summary(results: readonly RowResult[]) {
-  const count = (basis: RowResult['basis'], result: RowResult['result']) =>
-    results.filter((row) => row.basis === basis && row.result === result).length
-  const counts = (basis: RowResult['basis']) => ({
+function summary(results: readonly RuleResult[]) {
+  const count = (basis: RuleResult['basis'], result: RuleResult['result']) =>
+    results.filter((rule) => rule.basis === basis && rule.result === result).length
+  const counts = (basis: RuleResult['basis']) => ({
     pass: count(basis, 'pass'),
     fail: count(basis, 'fail'),
     skip: count(basis, 'skip'),
@@ -170,7 +170,7 @@ const VERDICTS = [
   'The check is incomplete.',
 ]
 
-function conclusion(results: readonly RowResult[]): string {
+function conclusion(results: readonly RuleResult[]): string {
   const { contract, decision } = summary(results)
   const say = ({ pass, fail, skip, notRun }: typeof contract) =>
     `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}.`

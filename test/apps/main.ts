@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type App, installApp } from './app.ts'
 import { type AppHost, hosts } from './hosts.ts'
-import { rows, TOKEN, targetOf } from './rules.ts'
+import { rules, TOKEN, targetOf } from './rules.ts'
 
 const DOCUMENT = 'docs/mounting.md'
 const [START, END] = ['<!-- npm run examples writes this table -->', '<!-- end of the table -->']
@@ -29,7 +29,7 @@ for (const [name, host] of Object.entries(hosts)) {
   const folder = join(work, name)
   try {
     const app = await installApp(join(examples, name), folder, tarball)
-    await writeRow(name, host, await app.versionOf(host.framework), await failedRows(app, host))
+    await writeRow(name, host, await app.versionOf(host.framework), await failedRules(app, host))
   } catch (error) {
     failures.push(`${name}: ${error instanceof Error ? error.message : error}`)
     console.error(failures.at(-1))
@@ -40,16 +40,16 @@ if (failures.length > 0) console.error(`\n${failures.length} failed:\n${failures
 process.exitCode = failures.length > 0 ? 1 : 0
 
 /** Returns the titles of the tests that fail. Throws if these are not exactly the tests that `hosts.ts` names. */
-async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]> {
+async function failedRules(app: App, { limits = {} }: AppHost): Promise<string[]> {
   const running = await app.start({ PETSTORE_KEY: TOKEN })
   const failed: string[] = []
   const surprises: string[] = []
   try {
-    for (const row of rows) {
-      const error = await row.check(targetOf(running)).then(() => undefined, String)
-      if (error !== undefined) failed.push(row.title)
-      if ((error !== undefined) === row.title in limits) continue
-      surprises.push(`${row.title}: ${error ?? `passes, although hosts.ts says: ${limits[row.title]}`}`)
+    for (const rule of rules) {
+      const error = await rule.check(targetOf(running)).then(() => undefined, String)
+      if (error !== undefined) failed.push(rule.title)
+      if ((error !== undefined) === rule.title in limits) continue
+      surprises.push(`${rule.title}: ${error ?? `passes, although hosts.ts says: ${limits[rule.title]}`}`)
     }
   } finally {
     await running.stop()
@@ -66,8 +66,8 @@ async function writeRow(
   version: string,
   failed: readonly string[],
 ): Promise<void> {
-  const reasons = [...new Set(failed.map((row) => limits[row]))].join('; ') || 'none'
-  const passed = `${rows.length - failed.length} of ${rows.length}`
+  const reasons = [...new Set(failed.map((title) => limits[title]))].join('; ') || 'none'
+  const passed = `${rules.length - failed.length} of ${rules.length}`
   const row = `| [${title}](../examples/apps/${folder}) | ${version} | ${passed} | ${reasons} |`
   const text = await readFile(DOCUMENT, 'utf8')
   const [before = '', rest = ''] = text.split(START)

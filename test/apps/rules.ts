@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { allowOf } from '../../src/http/routes.ts'
 import { contractClient } from '../../src/testing/suites/http/client.ts'
-import { httpContractRows } from '../../src/testing/suites/http/suite.ts'
+import { httpRules } from '../../src/testing/suites/http/suite.ts'
 import { fetchThrough, type Received, type Sent, socketClient, Wire } from '../conformance/http/client.ts'
 import { accepts, type RunningApp } from './app.ts'
 
@@ -11,14 +11,14 @@ export const TOKEN = 'a-key-of-the-examples'
 /** A started app, and functions that send requests to it. */
 export interface Target {
   readonly app: RunningApp
-  /** Sends a request without a key, from an address that no other row uses. */
+  /** Sends a request without a key, from an address that no other rule uses. */
   anonymous(path: string, sent?: Sent): Promise<Received>
   /** Sends a request with the key `TOKEN`. */
   withToken(path: string, sent?: Sent): Promise<Received>
 }
 
-/** One expectation of a started app. The last row stops the app. */
-export interface AppRow {
+/** One expectation of a started app. The last rule stops the app. */
+export interface AppRule {
   readonly title: string
   check(target: Target): Promise<void>
 }
@@ -51,7 +51,7 @@ function expectError({ status, headers, body }: Received, expected: number, code
   assert.match(headers['x-ratelimit-limit'] ?? 'none', /^\d+$/)
 }
 
-const ownRows: readonly AppRow[] = [
+const ownRules: readonly AppRule[] = [
   {
     title: "a page of the app shows the API's animals",
     async check({ anonymous, withToken }) {
@@ -176,7 +176,7 @@ function head(length: number, more = ''): string {
   return `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${key}\r\nContent-Length: ${length}\r\n${more}\r\n`
 }
 
-const SIGTERM_ROW: AppRow = {
+const SIGTERM_RULE: AppRule = {
   title: 'finishes a request in flight at SIGTERM',
   async check({ app }) {
     const client = new Wire(app.port)
@@ -194,7 +194,7 @@ const SIGTERM_ROW: AppRow = {
 }
 
 /** The tests of `httpContract`, with requests over `node:http`. */
-const contractRows: readonly AppRow[] = httpContractRows
+const contractRules: readonly AppRule[] = httpRules
   .filter(({ needsLimitedKey }) => !needsLimitedKey)
   .map(({ title, check }) => ({
     title,
@@ -202,4 +202,4 @@ const contractRows: readonly AppRow[] = httpContractRows
       check(contractClient({ baseUrl: 'http://localhost/v1', token: TOKEN, fetch: fetchThrough(anonymous) })),
   }))
 
-export const rows: readonly AppRow[] = [...ownRows, ...contractRows, SIGTERM_ROW]
+export const rules: readonly AppRule[] = [...ownRules, ...contractRules, SIGTERM_RULE]

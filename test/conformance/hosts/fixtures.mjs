@@ -1,6 +1,6 @@
 import { createPetStore, memory } from 'petstore-kit'
 
-// The stores of every host program. Each store has its own base path, so that one process serves all rows of the suite.
+// The stores of every host program. Each store has its own base path, so that one process serves all rules of the suite.
 // This module creates no random values or timers during import: Workers allow them only during a request.
 
 /** The time that every store's clock shows: 30 seconds before the end of a minute, half a day before the end of a day. */
@@ -13,7 +13,7 @@ const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 /** Events that the suite reads with GET /probe. */
 const noticed = { addresses: {}, started: 0, aborted: 0, falselyAborted: 0, faults: [], passed: 0 }
 
-/** A key store in which any token `<plan>-<anything>` is a valid key of this plan, so that each row can use its own keys. */
+/** A key store in which any token `<plan>-<anything>` is a valid key of this plan, so that each rule can use its own keys. */
 const keyStore = {
   find(token) {
     const [plan, ...rest] = token.split('-')

@@ -1,7 +1,7 @@
 import { request as nodeRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** The parts of a request that a row of the suite sets. */
+/** The parts of a request that a rule of the suite sets. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -81,7 +81,7 @@ function received(status: number, headers: readonly (readonly [string, string])[
   }
 }
 
-/** A connection on which a row of the suite sends raw bytes. */
+/** A connection on which a rule of the suite sends raw bytes. */
 export class Wire {
   readonly socket: Socket
   readonly #patience: number

@@ -1,13 +1,13 @@
-/** Rows (tests of the conformance suite) that some hosts cannot pass because of the host itself, and the reason. */
+/** Rules (tests of the conformance suite) that some hosts cannot pass because of the host itself, and the reason. */
 export interface Limit {
   readonly hosts: readonly string[]
-  readonly rows: readonly string[]
-  /** Matches the error message of the failed row. */
+  readonly rules: readonly string[]
+  /** Matches the error message of the failed rule. */
   readonly shows: RegExp
   readonly reason: string
-  /** Whether the row sometimes passes, depending on timing. */
+  /** Whether the rule sometimes passes, depending on timing. */
   readonly isChance?: boolean
-  /** Whether the host sends nothing until it closes the connection. The row waits for it only briefly. */
+  /** Whether the host sends nothing until it closes the connection. The rule waits for it only briefly. */
   readonly isSilent?: boolean
 }
 
@@ -27,11 +27,11 @@ const NODE_HOSTS = [
   'Koa',
 ]
 
-/** The suite expects that these rows fail on these hosts. A row with `isChance` may also pass. */
+/** The suite expects that these rules fail on these hosts. A rule with `isChance` may also pass. */
 export const limitTable: readonly Limit[] = [
   {
     hosts: FETCH_HOSTS,
-    rows: [
+    rules: [
       'counts anonymous clients per address, and separately from keys',
       'ignores X-Forwarded-For without trustProxy',
       'with trustProxy 1, uses the last address of X-Forwarded-For',
@@ -44,87 +44,87 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: [...FETCH_HOSTS, 'fetch in process'],
-    rows: ['responds with 500 if petStore.handle rejects, and keeps running'],
+    rules: ['responds with 500 if petStore.handle rejects, and keeps running'],
     shows: /200 !== 500/,
     reason: 'the host calls fetch of the store directly, so no adapter catches errors of a replaced handle',
   },
   {
     hosts: ['Bun', 'Elysia', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['does not resolve dot segments'],
+    rules: ['does not resolve dot segments'],
     shows: /200 !== 404/,
     reason: 'a Request resolves dot segments (URL standard)',
   },
   {
     hosts: ['Bun', 'Elysia', 'h3'],
-    rows: ['does not treat a backslash as a slash'],
+    rules: ['does not treat a backslash as a slash'],
     shows: /'200'/,
     reason: 'a Request replaces a backslash with a slash (URL standard)',
   },
   {
     hosts: ['workerd', 'workerd with D1', 'Koa, with a Response'],
-    rows: ['ignores a path in the Host header'],
+    rules: ['ignores a path in the Host header'],
     shows: /'200'/,
     reason: 'the host builds the URL of a Request from the unchecked Host header and the target',
   },
   {
     hosts: ['h3', 'Koa, with a Response'],
-    rows: ['states the Content-Length of a response'],
+    rules: ['states the Content-Length of a response'],
     shows: /\+ undefined\n|undefined !== '/,
     reason: 'the host sends the body of a Response as a stream, in chunks',
   },
   {
     hosts: ['fetch in process', 'Koa, with a Response'],
-    rows: ['responds with 405 to TRACE'],
+    rules: ['responds with 405 to TRACE'],
     shows: /unsupported|500 !== 405/,
     reason: 'the Fetch standard forbids a Request with this method',
   },
   {
     hosts: ['Express 4'],
-    rows: ['responds with 404 to two slashes before the base path'],
+    rules: ['responds with 404 to two slashes before the base path'],
     shows: /200 !== 404/,
     reason: 'the router removes the second slash together with the prefix',
   },
   {
     hosts: ['Fastify'],
-    rows: ['responds with 405 to PROPFIND'],
+    rules: ['responds with 405 to PROPFIND'],
     shows: /404 !== 405/,
     reason: 'the host responds with 404 to methods that it does not know; adding one would change the whole host',
   },
   {
     hosts: ['Fastify', 'h3'],
-    rows: ['responds with 404 to an invalid percent escape'],
+    rules: ['responds with 404 to an invalid percent escape'],
     shows: /400 !== 404/,
     reason: 'the router responds with 400 before it looks for a route',
   },
   {
     hosts: [...NODE_HOSTS, 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['describes an unknown expectation in the body'],
+    rules: ['describes an unknown expectation in the body'],
     shows: /expectation_failed/,
     reason:
       'Node itself responds with 417 and no body, unless the program listens to checkExpectation, as `serve` does',
   },
   {
     hosts: ['workerd', 'workerd with D1'],
-    rows: ['rejects an empty Authorization header as invalid_api_key'],
+    rules: ['rejects an empty Authorization header as invalid_api_key'],
     shows: /missing_api_key/,
     reason: 'the runtime drops a header without a value',
   },
   {
     hosts: ['workerd', 'workerd with D1'],
-    rows: ['aborts the signal when the client disconnects'],
+    rules: ['aborts the signal when the client disconnects'],
     shows: /no abort/,
     reason: 'the runtime stops the code of a request whose client has disconnected',
   },
   {
     hosts: ['workerd', 'workerd with D1', 'Bun', 'Elysia', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['responds with 413 to an upload of 3 MB'],
+    rules: ['responds with 413 to an upload of 3 MB'],
     shows: /ECONNRESET|EPIPE|socket hang up/,
     reason: 'the host closes the connection after the response, which a client that still writes may lose',
     isChance: true,
   },
   {
     hosts: ['workerd', 'workerd with D1'],
-    rows: [
+    rules: [
       'keeps the connection after a rejected upload of 400 KB',
       'keeps the connection after a rejected chunked upload of 6 MB',
       'keeps the connection after an upload to an unknown path',
@@ -134,7 +134,7 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: ['Hono', 'itty-router'],
-    rows: [
+    rules: [
       'keeps the connection after a rejected upload of 400 KB',
       'keeps the connection after a rejected chunked upload of 6 MB',
     ],
@@ -145,7 +145,7 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: ['Koa, with a Response'],
-    rows: [
+    rules: [
       'keeps the connection after a rejected upload of 400 KB',
       'keeps the connection after an upload to an unknown path',
     ],
@@ -155,43 +155,43 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: ['Deno', 'workerd', 'workerd with D1'],
-    rows: ['keeps the connection after a GET with a body'],
+    rules: ['keeps the connection after a GET with a body'],
     shows: /the connection ended|ECONNRESET|EPIPE/,
     reason: 'a Request with GET has no body to read, and the runtime closes the connection after an unread body',
   },
   {
     hosts: ['Bun', 'Elysia'],
-    rows: ['ignores trailers of a chunked body'],
+    rules: ['ignores trailers of a chunked body'],
     shows: /400 !== 200/,
     reason: 'the runtime takes trailers for another request, which it rejects',
   },
   {
     hosts: ['Bun', 'Elysia'],
-    rows: ['rejects a huge Content-Length with 413'],
+    rules: ['rejects a huge Content-Length with 413'],
     shows: /payload_too_large/,
     reason: 'the runtime itself responds with 413 and no body above its maxRequestBodySize',
   },
   {
     hosts: ['Bun', 'Elysia'],
-    rows: ['responds to a request that is pipelined after a slow request'],
+    rules: ['responds to a request that is pipelined after a slow request'],
     shows: /the connection ended/,
     reason: 'the runtime closes a connection if a request arrives while an earlier response is pending',
   },
   {
     hosts: ['Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['a pipelined request finds the animal created before it'],
+    rules: ['a pipelined request finds the animal created before it'],
     shows: /404 !== 200/,
     reason: 'Node starts pipelined requests together, and a Request does not name its connection',
   },
   {
     hosts: ['Koa, with a Response'],
-    rows: ['aborts the signal when the client disconnects'],
+    rules: ['aborts the signal when the client disconnects'],
     shows: /no abort/,
     reason: 'the host builds no Request, so there is no signal',
   },
 ]
 
-/** Returns why a host cannot pass a row, or `undefined` if the row must pass. */
-export function limitOf(host: string, row: string): Limit | undefined {
-  return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))
+/** Returns why a host cannot pass a rule, or `undefined` if the rule must pass. */
+export function limitOf(host: string, rule: string): Limit | undefined {
+  return limitTable.find(({ hosts, rules }) => hosts.includes(host) && rules.includes(rule))
 }

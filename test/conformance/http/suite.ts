@@ -26,7 +26,7 @@ export interface Runner {
 export interface Host {
   /** The name of the host, as `limitTable` lists it. */
   readonly name: string
-  /** Whether to run the rows about Express routers, parsers and middleware. */
+  /** Whether to run the rules about Express routers, parsers and middleware. */
   readonly isExpress?: boolean
   start(): Promise<RunningHost>
 }
@@ -39,16 +39,16 @@ export interface RunningHost {
 }
 
 /** One expectation, checked against a running host. */
-export type Row = (host: RowHost) => Promise<void>
-export type Rows = Readonly<Record<string, Row>>
+export type Rule = (host: RuleHost) => Promise<void>
+export type Rules = Readonly<Record<string, Rule>>
 
-/** The running host and helpers, as a row receives them. */
-export interface RowHost {
+/** The running host and helpers, as a rule receives them. */
+export interface RuleHost {
   readonly send: Send
   readonly port: number
-  /** How often to look for an event. There is no limit unless the row is expected to fail. */
+  /** How often to look for an event. There is no limit unless the rule is expected to fail. */
   readonly looks: number
-  /** Opens a connection. The suite closes it at the end of the row. */
+  /** Opens a connection. The suite closes it at the end of the rule. */
   wire(): Wire
 }
 
@@ -60,9 +60,9 @@ const onExpress = {
   'middlewares of the host': hostMiddlewares,
 }
 
-/** Runs every row against a host. If a row that `limitTable` lists for this host passes after all, its test fails. */
+/** Runs every rule against a host. If a rule that `limitTable` lists for this host passes after all, its test fails. */
 export function httpConformance(runner: Runner, host: Host, isInProcess = false): void {
-  const groups: Readonly<Record<string, Rows>> = {
+  const groups: Readonly<Record<string, Rules>> = {
     ...everywhere,
     ...(isInProcess ? {} : overSockets),
     ...(host.isExpress ? onExpress : {}),
@@ -73,15 +73,15 @@ export function httpConformance(runner: Runner, host: Host, isInProcess = false)
       running = await host.start()
     })
     runner.afterAll(async () => running?.stop?.())
-    for (const [group, rows] of Object.entries(groups)) {
+    for (const [group, rules] of Object.entries(groups)) {
       runner.describe(group, () => {
-        for (const [name, row] of Object.entries(rows)) {
+        for (const [name, rule] of Object.entries(rules)) {
           const limit = limitOf(host.name, name)
-          if (limit === undefined) runner.test(name, () => runRow(row, running))
+          if (limit === undefined) runner.test(name, () => runRule(rule, running))
           else
             runner.test(`this host cannot pass: ${name}`, () =>
               expectLimit(
-                () => runRow(row, running, { looks: 100, patience: limit.isSilent ? 500 : undefined }),
+                () => runRule(rule, running, { looks: 100, patience: limit.isSilent ? 500 : undefined }),
                 limit,
               ),
             )
@@ -93,11 +93,11 @@ export function httpConformance(runner: Runner, host: Host, isInProcess = false)
 
 async function expectLimit(check: () => Promise<void>, { shows, reason, isChance = false }: Limit): Promise<void> {
   if (isChance) await check().catch((error: Error) => assert.match(String(error), shows))
-  else await assert.rejects(check(), shows, `this limit is gone, or the row fails differently: ${reason}`)
+  else await assert.rejects(check(), shows, `this limit is gone, or the rule fails differently: ${reason}`)
 }
 
-async function runRow(
-  row: Row,
+async function runRule(
+  rule: Rule,
   running: RunningHost | undefined,
   { looks = Infinity, patience }: { looks?: number; patience?: number | undefined } = {},
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function runRow(
     return opened
   }
   try {
-    await row({ send, port, looks, wire })
+    await rule({ send, port, looks, wire })
   } finally {
     for (const opened of wires) opened.close()
   }

@@ -14,7 +14,7 @@ const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 describe('petstore check against host programs', () => {
   const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
 
-  test.each(programs)('petstore check passes every row against the host %s.mjs', async (name) => {
+  test.each(programs)('petstore check passes every rule against the host %s.mjs', async (name) => {
     const { value: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
     onTestFinished(stop)
     const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
@@ -59,7 +59,7 @@ async function startFaultyServer() {
 }
 
 describe('petstore check', () => {
-  test('petstore check exits with 1 if a contract row fails', async () => {
+  test('petstore check exits with 1 if a contract rule fails', async () => {
     const { url, token } = await startFaultyServer()
     const { code, stdout } = await runCheck([url, '--key', token])
     expect(code).toBe(1)

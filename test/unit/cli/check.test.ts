@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
+import { type CheckFlags, checkServer, exitCodeOf, type RuleResult } from '../../../adapters/cli/check.ts'
 import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/terminal/flags.ts'
 import { fail } from '../../../adapters/cli/terminal/output.ts'
 import { wholeNumber as range } from '../../../src/schemas/options.ts'
@@ -56,10 +56,10 @@ const onText = (change: (text: string) => string) =>
       : new Response(change(await response.text()), response),
   )
 
-/** A faulty server: its fault, the title of the row that must fail, and the message of that row. */
+/** A faulty server: its fault, the title of the rule that must fail, and the message of that rule. */
 interface Fault {
   readonly fault: string
-  readonly row: string
+  readonly rule: string
   readonly says: RegExp
   readonly change: Change
 }
@@ -68,31 +68,31 @@ interface Fault {
 const contractFaults: readonly Fault[] = [
   {
     fault: 'the media type is text/html',
-    row: 'adds an animal, and responds with 201 and its id',
+    rule: 'adds an animal, and responds with 201 and its id',
     says: /Content-Type: expected "application\/json", got "text\/html"/,
     change: onHeaders((headers) => headers.set('Content-Type', 'text/html')),
   },
   {
     fault: 'integers are rounded to floating-point numbers',
-    row: 'keeps all digits of 64-bit integers',
+    rule: 'keeps all digits of 64-bit integers',
     says: /categoryId: expected an integer from -2\^63 to 2\^63-1, got the number 9223372036854776000/,
     change: onText((text) => (text === '' ? text : JSON.stringify(JSON.parse(text)))),
   },
   {
     fault: 'the filter by status is ignored',
-    row: 'lists only animals with the given status',
+    rule: 'lists only animals with the given status',
     says: /expected only the status sold, got pending/,
     change: onRequest((url) => url.searchParams.delete('status')),
   },
   {
     fault: 'an error has no status',
-    row: 'rejects a body without a required field with 400',
+    rule: 'rejects a body without a required field with 400',
     says: /status in the body: expected 400n, got undefined/,
     change: onText((text) => text.replace(/,"status":\d+}/, '}')),
   },
   {
     fault: 'Authorization is ignored',
-    row: 'rejects every operation without a key with 401',
+    rule: 'rejects every operation without a key with 401',
     says: /GET \/pets: expected status 401, got 200/,
     change: (() => {
       let known: string | null = null
@@ -104,25 +104,25 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'errors have no X-RateLimit-Reset',
-    row: 'sends the three rate-limit headers with every response',
+    rule: 'sends the three rate-limit headers with every response',
     says: /expected an integer in X-RateLimit-Reset, got no such header/,
     change: onResponse((response) => void (response.ok || response.headers.delete('X-RateLimit-Reset'))),
   },
   {
     fault: 'X-RateLimit-Reset is in milliseconds',
-    row: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
+    rule: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
     says: /expected a Unix timestamp in seconds, got \d{13}/,
     change: onHeaders((headers) => headers.set('X-RateLimit-Reset', `${headers.get('X-RateLimit-Reset')}000`)),
   },
   {
     fault: 'X-RateLimit-Remaining does not change',
-    row: 'counts down X-RateLimit-Remaining',
+    rule: 'counts down X-RateLimit-Remaining',
     says: /expected X-RateLimit-Remaining below 3, got 3/,
     change: onHeaders((headers) => headers.set('X-RateLimit-Remaining', '3')),
   },
   {
     fault: 'a 429 has no Retry-After',
-    row: 'rejects a request over the limit with 429 and Retry-After',
+    rule: 'rejects a request over the limit with 429 and Retry-After',
     says: /expected Retry-After/,
     change: onHeaders((headers) => headers.delete('Retry-After')),
   },
@@ -132,7 +132,7 @@ const contractFaults: readonly Fault[] = [
 const decisionFaults: readonly Fault[] = [
   {
     fault: 'the link to the next page omits the filter',
-    row: 'Link leads to the next page, with greater ids',
+    rule: 'Link leads to the next page, with greater ids',
     says: /status: expected "pending", got "available"/,
     change: onHeaders((headers) => {
       const link = headers.get('Link')
@@ -141,45 +141,48 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'an error has another code',
-    row: 'rejects malformed JSON with 400',
+    rule: 'rejects malformed JSON with 400',
     says: /code: "bad_json".*|expected \{ code: "malformed_json"/,
     change: onText((text) => text.replace('malformed_json', 'bad_json')),
   },
   {
     fault: 'an error has a fourth member',
-    row: 'names every wrong field of a body',
+    rule: 'names every wrong field of a body',
     says: /the body, apart from its message: expected .*, got \{.*trace: "x"/,
     change: onText((text) => text.replace('"code":"invalid_body"', '"code":"invalid_body","trace":"x"')),
   },
   {
     fault: 'HEAD has a body',
-    row: 'responds to HEAD like GET, without the body',
+    rule: 'responds to HEAD like GET, without the body',
     says: /HEAD \/pets\?limit=1: body: expected "", got "\[/,
     change: onResponse((response, { method }) => (method === 'HEAD' ? new Response('[]', response) : undefined)),
   },
 ]
 
-const row = (failures: readonly RowResult[], title: string) => failures.find((failure) => failure.title === title)
+const rule = (failures: readonly RuleResult[], title: string) => failures.find((failure) => failure.title === title)
 
 describe('petstore check', () => {
-  test('petstore check passes every row against a correct store', async () => {
+  test('petstore check passes every rule against a correct store', async () => {
     const { results, failures } = await checkStore()
     expect(failures).toEqual([])
     expect(results.every(({ result }) => result === 'pass')).toBe(true)
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test.each(contractFaults)('petstore check fails and exits with 1 if $fault', async ({ row: title, says, change }) => {
-    const { results, failures } = await checkStore(change)
-    expect(row(failures, title)).toMatchObject({ basis: 'contract', reason: expect.stringMatching(says) })
-    expect(exitCodeOf(results)).toBe(1)
-  })
+  test.each(contractFaults)(
+    'petstore check fails and exits with 1 if $fault',
+    async ({ rule: title, says, change }) => {
+      const { results, failures } = await checkStore(change)
+      expect(rule(failures, title)).toMatchObject({ basis: 'contract', reason: expect.stringMatching(says) })
+      expect(exitCodeOf(results)).toBe(1)
+    },
+  )
 
   test.each(decisionFaults)(
-    'petstore check reports a failed decision row, but exits with 0, if $fault',
-    async ({ row: title, says, change }) => {
+    'petstore check reports a failed decision rule, but exits with 0, if $fault',
+    async ({ rule: title, says, change }) => {
       const { results, failures } = await checkStore(change)
-      expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
+      expect(rule(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
       expect(failures.filter(({ basis }) => basis === 'contract')).toEqual([])
       expect(exitCodeOf(results)).toBe(0)
     },
@@ -196,10 +199,10 @@ describe('petstore check', () => {
       {},
       manualClock(Date.UTC(2030, 11, 5)),
     )
-    expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
+    expect(rule(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('petstore check omits decision rows with --contract-only', async () => {
+  test('petstore check omits decision rules with --contract-only', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -207,7 +210,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test('petstore check skips the remaining rows after the daily limit', async () => {
+  test('petstore check skips the remaining rules after the daily limit', async () => {
     let count = 0
     const day = { 'Retry-After': '3600', 'Content-Type': 'application/json' }
     const { results, failures } = await checkStore(
@@ -224,16 +227,16 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(2)
   })
 
-  test('petstore check fails a row whose request gets no response', async () => {
+  test('petstore check fails a rule whose request gets no response', async () => {
     const { failures } = await checkStore((request, send) =>
       request.method === 'POST'
         ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))
         : send(request),
     )
-    expect(row(failures, 'adds an animal, and responds with 201 and its id')?.reason).toBe('POST /pets: reset')
+    expect(rule(failures, 'adds an animal, and responds with 201 and its id')?.reason).toBe('POST /pets: reset')
   })
 
-  test('petstore check stops after three rows without a response', async () => {
+  test('petstore check stops after three rules without a response', async () => {
     let time = new AbortController()
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       time = new AbortController()
@@ -247,7 +250,7 @@ describe('petstore check', () => {
       throw time.signal.reason
     }
     const titles: string[] = []
-    const options = { fetch, onRow: ({ title }: RowResult) => titles.push(title) }
+    const options = { fetch, onRule: ({ title }: RuleResult) => titles.push(title) }
     await expect(checkServer(URL_OF_API, { key: token, timeout: 10 }, options)).rejects.toThrow(
       'the server has stopped responding: 3 successive rules got no response within 10 seconds',
     )
@@ -315,7 +318,7 @@ describe('a server that does not behave', () => {
   test.each([
     ['of the interface', '9223372036854775807', 1],
     ['of a decision', '[[[[', 2],
-  ])('petstore check names the row %s at which the server stopped', async (_, lastBody, code) => {
+  ])('petstore check names the rule %s at which the server stopped', async (_, lastBody, code) => {
     const store = await createTestPetStore({ plan: 'pro', token: flags.key })
     let isGone = false
     const fetch = async (url: string, init: RequestInit) => {
@@ -325,11 +328,11 @@ describe('a server that does not behave', () => {
       return store.fetch(url, init)
     }
     const stoppedAt: string[] = []
-    const results = await checkServer(URL_OF_API, flags, { fetch, onStop: (row) => stoppedAt.push(row) })
+    const results = await checkServer(URL_OF_API, flags, { fetch, onStop: (rule) => stoppedAt.push(rule) })
     const failed = results.filter(({ result }) => result === 'fail')
     expect(stoppedAt).toEqual([failed[0]?.title])
     expect(failed).toEqual([expect.objectContaining({ reason: expect.stringContaining('other side closed') })])
-    const later = results.slice(results.indexOf(failed[0] as RowResult) + 1)
+    const later = results.slice(results.indexOf(failed[0] as RuleResult) + 1)
     expect(later.filter(({ result }) => result !== 'skip').map(({ result }) => result)).toContain('not run')
     expect(later.filter(({ result }) => result === 'pass' || result === 'fail')).toEqual([])
     expect(exitCodeOf(results)).toBe(code)

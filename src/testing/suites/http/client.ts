@@ -68,7 +68,7 @@ export class NoResponse extends Error {}
 const MAX_WAIT = 180
 
 /**
- * To get a 429, a row sends requests until the limit is reached, but only if the limit per minute
+ * To get a 429, a rule sends requests until the limit is reached, but only if the limit per minute
  * is at most this.
  */
 const MAX_REQUESTS = 100

@@ -1,8 +1,8 @@
 import type { ContractClient, ContractResponse } from './client.ts'
 import { check, checkEqual, expectCode, expectHeaders, expectPet } from './expectations.ts'
-import { type HttpContractRow, post, REX, rowsOf } from './rule.ts'
+import { type HttpRule, post, REX, rulesOf } from './rule.ts'
 
-const row = rowsOf('decision')
+const rule = rulesOf('decision')
 
 function postWithKey(client: ContractClient, key: string, body?: string | object) {
   return post(client, body, { 'Idempotency-Key': key })
@@ -13,8 +13,8 @@ function isWithoutKeys({ status, json }: ContractResponse): boolean {
 }
 
 /** The tests of `Idempotency-Key`. They also pass on a server that does not support this header. */
-export const idempotencyRows: readonly HttpContractRow[] = [
-  row('adds one animal for each Idempotency-Key', async (client) => {
+export const idempotencyRules: readonly HttpRule[] = [
+  rule('adds one animal for each Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
     const first = await postWithKey(client, key)
     if (isWithoutKeys(first)) return
@@ -29,7 +29,7 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const next = await postWithKey(client, crypto.randomUUID())
     check(expectPet(next, 201).id !== pet.id, `${next.name}: expected a new id for a new key, got ${pet.id} again`)
   }),
-  row('adds one animal for concurrent requests with one Idempotency-Key', async (client) => {
+  rule('adds one animal for concurrent requests with one Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
     const responses = await Promise.all(Array.from({ length: 4 }, () => postWithKey(client, key)))
     if (responses.every(isWithoutKeys)) return
@@ -38,13 +38,13 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const added = responses.filter(({ headers }) => !headers.has('Idempotency-Replayed'))
     check(added.length === 1, `expected one response without Idempotency-Replayed, got ${added.length}`)
   }),
-  row('responds with 422 to another animal with the same Idempotency-Key', async (client) => {
+  rule('responds with 422 to another animal with the same Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
     if (isWithoutKeys(await postWithKey(client, key))) return
     for (const change of [{ name: 'Ada' }, { categoryId: 2 }, { status: 'sold' }])
       expectCode(await postWithKey(client, key, { ...REX, ...change }), 'idempotency_key_reused')
   }),
-  row('rejects a malformed Idempotency-Key with 400', async (client) => {
+  rule('rejects a malformed Idempotency-Key with 400', async (client) => {
     for (const key of ['""', 'a b', '"a";b=1', '"a", "b"', 'a"', 'x'.repeat(256)]) {
       const response = await postWithKey(client, key)
       if (!isWithoutKeys(response)) expectCode(response, 'invalid_idempotency_key')

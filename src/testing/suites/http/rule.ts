@@ -3,21 +3,21 @@ import { operations } from '../../../operations.ts'
 import type { ContractClient, ContractRequest, ContractResponse } from './client.ts'
 
 /** One test of a server. */
-export interface HttpContractRow {
+export interface HttpRule {
   readonly title: string
   /**
    * `contract` if docs/interface.md demands it, `decision` if the document is silent and this
    * project has decided.
    */
   readonly basis: 'contract' | 'decision'
-  /** True if the row uses up the limit of a key. The option `limitedToken` is then required. */
+  /** True if the rule uses up the limit of a key. The option `limitedToken` is then required. */
   readonly needsLimitedKey: boolean
   /** Rejects with an error that says what was expected. */
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-export function rowsOf(basis: HttpContractRow['basis'], needsLimitedKey = false) {
-  return (title: string, check: HttpContractRow['check']): HttpContractRow => ({ title, basis, needsLimitedKey, check })
+export function rulesOf(basis: HttpRule['basis'], needsLimitedKey = false) {
+  return (title: string, check: HttpRule['check']): HttpRule => ({ title, basis, needsLimitedKey, check })
 }
 
 export const REX = { name: 'Rex', categoryId: 1 }

@@ -1,15 +1,15 @@
 import { invalidOption } from '../../../schemas/options.ts'
 import type { TestRunner } from '../ports/runner.ts'
 import { contractClient, type HttpContractOptions } from './client.ts'
-import { contractRows } from './contract-rules.ts'
-import { decisionRows } from './own-rules.ts'
-import type { HttpContractRow } from './rule.ts'
+import { contractRules } from './contract-rules.ts'
+import { ownRules } from './own-rules.ts'
+import type { HttpRule } from './rule.ts'
 
 /**
  * All tests, those of docs/interface.md first. They need no raw socket, and no special option of
  * the server.
  */
-export const httpContractRows: readonly HttpContractRow[] = [...contractRows, ...decisionRows]
+export const httpRules: readonly HttpRule[] = [...contractRules, ...ownRules]
 
 const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract: what petstore-kit decided itself' } as const
 
@@ -33,9 +33,9 @@ export function httpContract(runner: Pick<TestRunner, 'describe' | 'test'>, opti
   if (!URL.canParse(baseUrl)) throw invalidOption('baseUrl', 'a URL such as "http://127.0.0.1:3000/v1"', baseUrl)
   if (!token) throw invalidOption('token', 'the token of a key', token)
   const client = contractClient(options)
-  const rows = httpContractRows.filter((row) => limitedToken !== undefined || !row.needsLimitedKey)
+  const rules = httpRules.filter((rule) => limitedToken !== undefined || !rule.needsLimitedKey)
   for (const group of basis === 'all' ? (['contract', 'decision'] as const) : [basis])
     runner.describe(GROUPS[group], () => {
-      for (const row of rows) if (row.basis === group) runner.test(row.title, () => row.check(client))
+      for (const rule of rules) if (rule.basis === group) runner.test(rule.title, () => rule.check(client))
     })
 }

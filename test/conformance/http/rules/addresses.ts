@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { hasIPv6 } from '../../start-host.ts'
 import { socketClient } from '../client.ts'
 import { eventually, expectError, expectJson, get, probe } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
 /** Conformance tests of the client address, and of proxies that forward this address. */
-export const addresses: Rows = {
+export const addresses: Rules = {
   'counts anonymous clients per address, and separately from keys': async ({ send }) => {
     for (let i = 0; i < 2; i++) expectError(await send('/anonymous/v1/pets'), 401, 'missing_api_key')
     const refused = await send('/anonymous/v1/pets', { headers: { authorization: 'Bearer nobody' } })

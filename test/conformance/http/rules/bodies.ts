@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { expectError, expectJson, post } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
 const GOOD = '{"name":"Rex","categoryId":1}'
 
-/** Rows about request bodies. */
-export const bodies: Rows = {
+/** Rules about request bodies. */
+export const bodies: Rules = {
   'reads a chunked body': async ({ send }) => {
     expectJson(await post(send, '/v1/pets', GOOD, {}, true), 201)
   },

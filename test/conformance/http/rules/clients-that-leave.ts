@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { eventually, expectJson, keyOf, post, probe } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
 /** Tests of clients that disconnect before the response. */
-export const clientsThatLeave: Rows = {
+export const clientsThatLeave: Rules = {
   'aborts the signal when the client disconnects': async ({ send, wire, looks }) => {
     const before = await probe(send)
     const leaving = wire()

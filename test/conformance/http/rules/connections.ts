@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Wire } from '../client.ts'
 import { expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
 const BODY = '{"name":"Rex","categoryId":1}'
 
@@ -17,7 +17,7 @@ async function expectToLive(connection: Wire): Promise<void> {
 }
 
 /** Tests of behaviour that only a client with a raw TCP connection can see. */
-export const connections: Rows = {
+export const connections: Rules = {
   'serves many requests on one connection': async ({ wire }) => {
     const connection = wire()
     for (let i = 0; i < 3; i++) {

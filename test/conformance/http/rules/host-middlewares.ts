@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expectError, expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
-import type { Row, Rows } from '../suite.ts'
+import type { Rule, Rules } from '../suite.ts'
 
 const encodings = { gzip: gunzipSync, br: brotliDecompressSync }
 
-/** Returns a row that checks the compressed responses of the store at this base path. */
-const compressed = (base: string): Row => {
+/** Returns a rule that checks the compressed responses of the store at this base path. */
+const compressed = (base: string): Rule => {
   return async ({ send }) => {
     for (let i = 0; i < 3; i++) expectJson(await post(send, `${base}/pets`), 201)
     for (const [encoding, decode] of Object.entries(encodings)) {
@@ -26,7 +26,7 @@ const compressed = (base: string): Row => {
   }
 }
 
-const headOnly = (base: string): Row => {
+const headOnly = (base: string): Rule => {
   return async ({ send }) => {
     const headers = { ...keyOf('ample'), 'accept-encoding': 'gzip' }
     const head = await send(`${base}/pets`, { method: 'HEAD', headers })
@@ -35,8 +35,8 @@ const headOnly = (base: string): Row => {
   }
 }
 
-/** Rows about middleware that observes or changes the response. */
-export const hostMiddlewares: Rows = {
+/** Rules about middleware that observes or changes the response. */
+export const hostMiddlewares: Rules = {
   'compression: compresses responses and repeats no header': compressed('/with-compression/v1'),
   'compression: HEAD has no body': headOnly('/with-compression/v1'),
   'compression: OPTIONS gets 204': async ({ send }) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { expectError, expectJson, post } from '../expect.ts'
-import type { RowHost, Rows } from '../suite.ts'
+import type { RuleHost, Rules } from '../suite.ts'
 
 const GOOD = '{"name":"Zoë","categoryId":7}'
 const LONG = '{"name":"Rex","categoryId":9007199254740993}'
 
 /** Checks that the store gets the exact bytes of a body that the host has parsed. Each parser has a mount path with its name. */
-async function expectExact({ send }: RowHost, parser: string): Promise<void> {
+async function expectExact({ send }: RuleHost, parser: string): Promise<void> {
   const added = await post(send, `/${parser}/v1/pets`, LONG)
   expectJson(added, 201)
   assert.match(added.body, /"categoryId":9007199254740993,/)
@@ -14,15 +14,15 @@ async function expectExact({ send }: RowHost, parser: string): Promise<void> {
   expectError(await post(send, `/${parser}/v1/pets`, '{"name":"","categoryId":1}'), 400, 'invalid_body')
 }
 
-async function expectLost({ send }: RowHost, parser: string): Promise<void> {
+async function expectLost({ send }: RuleHost, parser: string): Promise<void> {
   const message = expectError(await post(send, `/${parser}/v1/pets`, GOOD), 500, 'body_already_read')
   assert.match(message, /exact bytes/)
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   expectError(await post(send, `/${parser}/v1/pets`, 'name=Rex', form), 415, 'unsupported_media_type')
 }
 
-/** Rows about bodies that the host has read, wholly or partly, before the store gets the request. */
-export const hostParsers: Rows = {
+/** Rules about bodies that the host has read, wholly or partly, before the store gets the request. */
+export const hostParsers: Rules = {
   'express.json: accepts a parsed body if no number was rounded': async ({ send }) => {
     const added = await post(send, '/json/v1/pets', GOOD)
     assert.deepEqual(

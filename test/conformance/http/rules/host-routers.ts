@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { expectJson, expectOurs, get, post } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
 async function expectLinks(send: Parameters<typeof get>[0], base: string, linked = base): Promise<void> {
   for (let i = 0; i < 2; i++) expectJson(await post(send, `${base}/pets`), 201)
@@ -9,7 +9,7 @@ async function expectLinks(send: Parameters<typeof get>[0], base: string, linked
 }
 
 /** Conformance tests of the ways in which Express mounts a handler. */
-export const hostRouters: Rows = {
+export const hostRouters: Rules = {
   'links contain the mount path of a Router with a parameter': ({ send }) => expectLinks(send, '/router/acme/inner/v1'),
   'links contain the mount path of a wildcard route': ({ send }) => expectLinks(send, '/wild/v1'),
   'links contain the prefix if it equals the base path': ({ send }) => expectLinks(send, '/exact/v1'),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, keyOf, NOW } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
-/** Rows about the rate limits of keys. The stores' clock stands still. */
-export const limits: Rows = {
+/** Rules about the rate limits of keys. The stores' clock stands still. */
+export const limits: Rules = {
   'X-RateLimit-Remaining counts down, then requests get 429': async ({ send }) => {
     const headers = keyOf('tiny')
     for (const left of ['2', '1', '0']) {

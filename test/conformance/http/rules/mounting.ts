@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { expectError, expectJson, get, post } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
-/** Rows about paths: the host serves some of them, and the pet store serves the others. */
-export const mounting: Rows = {
+/** Rules about paths: the host serves some of them, and the pet store serves the others. */
+export const mounting: Rules = {
   "leaves the host's own routes to the host": async ({ send }) => {
     for (const path of ['/before', '/after']) {
       const own = await send(path)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { allowOf } from '../../../../src/http/routes.ts'
 import { expectError, expectJson, expectOurs, get, keyOf, post, probe } from '../expect.ts'
-import type { Rows } from '../suite.ts'
+import type { Rules } from '../suite.ts'
 
-/** Rows about the options of a store, and about failures of its back end. */
-export const options: Rows = {
+/** Rules about the options of a store, and about failures of its back end. */
+export const options: Rules = {
   'responds to a CORS preflight without a key': async ({ send }) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
     const preflight = await send('/cors/v1/pets', { method: 'OPTIONS', headers })

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { operationNames } from '../../../../../src/operations.ts'
 import { createTestPetStore, httpContract } from '../../../../../src/testing/index.ts'
 import { contractClient } from '../../../../../src/testing/suites/http/client.ts'
-import type { HttpContractRow } from '../../../../../src/testing/suites/http/rule.ts'
-import { httpContractRows } from '../../../../../src/testing/suites/http/suite.ts'
+import type { HttpRule } from '../../../../../src/testing/suites/http/rule.ts'
+import { httpRules } from '../../../../../src/testing/suites/http/suite.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -16,16 +16,16 @@ httpContract(
   { baseUrl: 'http://localhost/v1', token: store.token, limitedToken, fetch: store.fetch },
 )
 
-const rowOf = (title: string) => httpContractRows.find((row) => row.title.startsWith(title)) as HttpContractRow
+const ruleOf = (title: string) => httpRules.find((rule) => rule.title.startsWith(title)) as HttpRule
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Returns a client for the rows of the HTTP contract. It also uses `token` for the rows that need a key with a low limit. */
+/** Returns a client for the rules of the HTTP contract. It also uses `token` for the rules that need a key with a low limit. */
 function clientOf(fetch: Fetch, token = 'x', onWait?: (seconds: number) => void) {
   return contractClient({ baseUrl: 'http://localhost/v1', token, limitedToken: token, fetch }, onWait)
 }
 
-describe('rows of the HTTP contract', () => {
-  test.each(httpContractRows)('the row fails if a server always responds with {}: $title', async ({ check }) => {
+describe('rules of the HTTP contract', () => {
+  test.each(httpRules)('the rule fails if a server always responds with {}: $title', async ({ check }) => {
     const headers = { 'Content-Type': 'application/json' }
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })
@@ -38,8 +38,8 @@ describe('rows of the HTTP contract', () => {
       if (link !== null) response.headers.set('link', link.replace(/; rel="?(\w+)"?$/, '; title="a, b"; rel=$1'))
       return response
     }, token)
-    await rowOf('Link leads to the next page').check(client)
-    await rowOf('X-Next-Cursor and Link').check(client)
+    await ruleOf('Link leads to the next page').check(client)
+    await ruleOf('X-Next-Cursor and Link').check(client)
   })
 
   test('the HTTP contract suite succeeds with each operation', async () => {
@@ -48,15 +48,15 @@ describe('rows of the HTTP contract', () => {
       plan: 'business',
       onResponse: ({ operation, status }) => void (status < 300 && succeeded.add(operation)),
     })
-    for (const { needsLimitedKey, check } of httpContractRows) if (!needsLimitedKey) await check(clientOf(fetch, token))
+    for (const { needsLimitedKey, check } of httpRules) if (!needsLimitedKey) await check(clientOf(fetch, token))
     expect([...succeeded]).toEqual(expect.arrayContaining([...operationNames]))
   })
 
   test('the HTTP contract suite needs as many requests and animals as docs/command.md says', async () => {
     const { token, fetch, requests, storage } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
-    const run = async (group: HttpContractRow['basis']) => {
-      for (const { basis, needsLimitedKey, check } of httpContractRows)
+    const run = async (group: HttpRule['basis']) => {
+      for (const { basis, needsLimitedKey, check } of httpRules)
         if (basis === group && !needsLimitedKey) await check(client)
       return requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
     }
@@ -74,7 +74,7 @@ describe('rows of the HTTP contract', () => {
     const { token, request, fetch } = await createTestPetStore({ clock: Date })
     for (let i = 0; i < 60; i++) await request('/pets')
     const waits: number[] = []
-    const checked = rowOf('adds an animal').check(clientOf(fetch, token, (seconds) => waits.push(seconds)))
+    const checked = ruleOf('adds an animal').check(clientOf(fetch, token, (seconds) => waits.push(seconds)))
     await vi.advanceTimersByTimeAsync(30_000)
     await checked
     expect(waits).toEqual([30])
@@ -83,7 +83,7 @@ describe('rows of the HTTP contract', () => {
   test('the HTTP contract suite does not wait for the end of a ban', async () => {
     const { token, request, fetch } = await createTestPetStore()
     for (let i = 0; i < 120; i++) await request('/pets')
-    await expect(rowOf('adds an animal').check(clientOf(fetch, token))).rejects.toThrow(/has to wait 300 seconds/)
+    await expect(ruleOf('adds an animal').check(clientOf(fetch, token))).rejects.toThrow(/has to wait 300 seconds/)
   })
 
   test.each([
@@ -98,7 +98,7 @@ describe('rows of the HTTP contract', () => {
     vi.useFakeTimers({ now: Date.UTC(2027, 0, 1) })
     const waits: number[] = []
     const fetch = async () => new Response(null, { status: 429, headers: new Headers(headers) })
-    const checked = rowOf('adds an animal').check(clientOf(fetch, 'x', (seconds) => waits.push(seconds)))
+    const checked = ruleOf('adds an animal').check(clientOf(fetch, 'x', (seconds) => waits.push(seconds)))
     const rejected = expect(checked).rejects.toThrow(/the suite waits at most 180 seconds in all/)
     await vi.advanceTimersByTimeAsync(180_000)
     await rejected
@@ -116,10 +116,10 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('httpContract leaves out rows if limitedToken is missing, or if basis is "contract"', () => {
-    expect(titlesOf({}).length).toBe(httpContractRows.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
-    expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpContractRows.length)
-    const statements = httpContractRows.filter(({ basis }) => basis === 'contract')
+  test('httpContract leaves out rules if limitedToken is missing, or if basis is "contract"', () => {
+    expect(titlesOf({}).length).toBe(httpRules.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
+    expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpRules.length)
+    const statements = httpRules.filter(({ basis }) => basis === 'contract')
     expect(titlesOf({ limitedToken: 'y', basis: 'contract' })).toEqual(statements.map(({ title }) => title))
   })
 
