@@ -138,8 +138,8 @@ export function exitCodeOf(results: readonly RuleResult[]): number {
 }
 
 const HEADINGS = {
-  contract: 'What the interface says',
-  decision: 'What petstore-kit decided where the interface is silent',
+  contract: 'Rules of the interface',
+  decision: 'Own rules of petstore-kit, where the interface is silent',
 } as const
 
 function printRule(): (rule: RuleResult) => void {
@@ -174,7 +174,7 @@ function conclusion(results: readonly RuleResult[]): string {
   const { contract, decision } = summary(results)
   const say = ({ pass, fail, skip, notRun }: typeof contract) =>
     `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}.`
-  const hasDecisions = results.some(({ basis }) => basis === 'decision')
-  const decisions = hasDecisions ? `\nDecisions: ${say(decision)}` : ''
-  return `Interface: ${say(contract)}${decisions}\n${VERDICTS[exitCodeOf(results)]}`
+  const hasOwnRules = results.some(({ basis }) => basis === 'decision')
+  const ownRules = hasOwnRules ? `\nOwn rules of petstore-kit: ${say(decision)}` : ''
+  return `Interface: ${say(contract)}${ownRules}\n${VERDICTS[exitCodeOf(results)]}`
 }

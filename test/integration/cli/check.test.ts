@@ -23,7 +23,9 @@ describe('petstore check against host programs', () => {
       stderr: '',
       failed: null,
     })
-    expect(stdout).toMatch(/^Interface: \d+ pass, 0 fail, 0 skipped\.\nDecisions: \d+ pass, 0 fail, 0 skipped\.$/m)
+    expect(stdout).toMatch(
+      /^Interface: \d+ pass, 0 fail, 0 skipped\.\nOwn rules of petstore-kit: \d+ pass, 0 fail, 0 skipped\.$/m,
+    )
   })
 })
 
@@ -64,11 +66,11 @@ describe('petstore check', () => {
     const { code, stdout } = await runCheck([url, '--key', token])
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^What the interface says\n {2}FAIL {2}adds an animal, and responds with 201 and its id: POST \/pets: expected status 201, got 200/,
+      /^Rules of the interface\n {2}FAIL {2}adds an animal, and responds with 201 and its id: POST \/pets: expected status 201, got 200/,
     )
     expect(stdout).toMatch(/^ {2}pass {2}rejects every operation without a key with 401$/m)
     expect(stdout).toMatch(/^ {2}skip {2}.* 429 and Retry-After: needs --limited-key/m)
-    expect(stdout).toMatch(/^What petstore-kit decided where the interface is silent$/m)
+    expect(stdout).toMatch(/^Own rules of petstore-kit, where the interface is silent$/m)
     expect(stdout).toMatch(/^The server does not meet the interface\.$/m)
   })
 

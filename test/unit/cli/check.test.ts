@@ -128,8 +128,8 @@ const contractFaults: readonly Fault[] = [
   },
 ]
 
-/** Faults that violate a decision of this project, where the specification is silent. */
-const decisionFaults: readonly Fault[] = [
+/** Faults that break an own rule of this project, where the specification is silent. */
+const ownRuleFaults: readonly Fault[] = [
   {
     fault: 'the link to the next page omits the filter',
     rule: 'Link leads to the next page, with greater ids',
@@ -178,8 +178,8 @@ describe('petstore check', () => {
     },
   )
 
-  test.each(decisionFaults)(
-    'petstore check reports a failed decision rule, but exits with 0, if $fault',
+  test.each(ownRuleFaults)(
+    'petstore check reports a failed own rule, but exits with 0, if $fault',
     async ({ rule: title, says, change }) => {
       const { results, failures } = await checkStore(change)
       expect(rule(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
@@ -202,7 +202,7 @@ describe('petstore check', () => {
     expect(rule(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('petstore check omits decision rules with --contract-only', async () => {
+  test('petstore check omits own rules with --contract-only', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -317,7 +317,7 @@ describe('a server that does not behave', () => {
 
   test.each([
     ['of the interface', '9223372036854775807', 1],
-    ['of a decision', '[[[[', 2],
+    ['of its own', '[[[[', 2],
   ])('petstore check names the rule %s at which the server stopped', async (_, lastBody, code) => {
     const store = await createTestPetStore({ plan: 'pro', token: flags.key })
     let isGone = false

@@ -6,8 +6,8 @@ import type { ContractClient, ContractRequest, ContractResponse } from './client
 export interface HttpRule {
   readonly title: string
   /**
-   * `contract` if docs/interface.md demands it, `decision` if the document is silent and this
-   * project has decided.
+   * `contract` for a rule of docs/interface.md, `decision` for this project's own rule, where the
+   * document is silent.
    */
   readonly basis: 'contract' | 'decision'
   /** True if the rule uses up the limit of a key. The option `limitedToken` is then required. */

@@ -11,7 +11,7 @@ import type { HttpRule } from './rule.ts'
  */
 export const httpRules: readonly HttpRule[] = [...contractRules, ...ownRules]
 
-const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract: what petstore-kit decided itself' } as const
+const GROUPS = { contract: 'HTTP contract', decision: "HTTP contract: petstore-kit's own rules" } as const
 
 /**
  * Adds tests of a running server, for every statement of the interface specification that HTTP
