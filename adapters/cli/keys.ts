@@ -108,7 +108,7 @@ export async function runRevoke(id: string, database: DatabaseFlags): Promise<vo
  * the backup does not know.
  */
 async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promise<void> {
-  ids.forEach(refuseToken)
+  ids.forEach(rejectToken)
   if (database.data !== undefined) requireFile(database.data)
   const revoked = await withDatabase(database, async ({ keyStore }) => {
     const known = await keyStore.list()
@@ -142,7 +142,7 @@ async function withKey<T>(
   flags: CountFlags,
   use: (key: ApiKey, store: CountingStore) => Promise<T>,
 ): Promise<T> {
-  refuseToken(id)
+  rejectToken(id)
   if (flags.data !== undefined) requireFile(flags.data)
   return withCounts(flags, async ({ storage, keyStore, quota }) => {
     const key = (await keyStore.list()).find((one) => one.id === id)
@@ -166,7 +166,7 @@ async function changeKey<T>(
   database: DatabaseFlags,
   change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
 ): Promise<T> {
-  refuseToken(id)
+  rejectToken(id)
   if (database.data !== undefined) requireFile(database.data)
   const { result, isKnown } = await withDatabase(database, async ({ keyStore }) => {
     const result = await change(keyStore)
@@ -178,7 +178,7 @@ async function changeKey<T>(
 }
 
 /** The error message does not contain the token, because logs may show the message. */
-function refuseToken(id: string): void {
+function rejectToken(id: string): void {
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
 }
 

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/time.ts'
-import { atEndOfTurn } from '../shared/end-of-turn.ts'
+import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 import { meaningOf, sqlStateOf } from './errors.ts'
 
@@ -56,7 +56,7 @@ export function inBatches<Input, Output>(
 
   async function sendWaiting(): Promise<void> {
     isRunning = true
-    await new Promise<void>(atEndOfTurn)
+    await new Promise<void>(atEndOfEventLoopTurn)
     await carryOut(takeBatch(), { remaining: MOST_REPEATS })
     while (waiting.length > 0) await carryOut(rejectUnwanted(takeBatch()), { remaining: MOST_REPEATS })
     isRunning = false
@@ -143,7 +143,7 @@ export function statementRules(lockTimeout: number): Pick<BatchOptions<never, ne
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
 function failedCallsOf(error: unknown): FailedCalls {
-  if (meaningOf(error) === 'refused') return 'call'
+  if (meaningOf(error) === 'rejected') return 'call'
   const { cause } = Object(error) as { cause?: { message?: unknown } }
   return TIMED_OUT.test(sqlStateOf(cause) ?? String(cause?.message)) ? 'waiting' : 'statement'
 }

@@ -2,10 +2,10 @@
  * The reaction to an error:
  * - `repeat`: the statement has changed nothing because of another transaction. Send it again; if
  *   that never helps, respond 503.
- * - `refused`: PostgreSQL rejects a value, so only the call with this value fails.
+ * - `rejected`: PostgreSQL rejects a value, so only the call with this value fails.
  * - `unavailable`: PostgreSQL cannot work now. The client gets 503, and may try again.
  */
-export type Meaning = 'repeat' | 'refused' | 'unavailable'
+export type Meaning = 'repeat' | 'rejected' | 'unavailable'
 
 /**
  * SQLSTATE codes, and their classes (the first two characters). A code goes before its class. Any
@@ -14,9 +14,9 @@ export type Meaning = 'repeat' | 'refused' | 'unavailable'
  */
 const SQLSTATES: Readonly<Record<string, Meaning>> = {
   '08': 'unavailable', // the connection failed; PgBouncer also has no free connection
-  '22': 'refused', // a data exception
+  '22': 'rejected', // a data exception
   '2200H': 'unavailable', // no id is left: the sequence has reached its end
-  '23': 'refused', // a constraint, perhaps one that the application has added
+  '23': 'rejected', // a constraint, perhaps one that the application has added
   '25006': 'unavailable', // a read-only server, after a failover
   '25P03': 'unavailable', // the transaction was idle for too long, and its connection was closed
   '25P04': 'unavailable', // transaction_timeout
@@ -24,14 +24,14 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
   '40003': 'unavailable', // nobody knows whether the statement was carried out
   '42P06': 'repeat', // another process has just created the schema
   '42P07': 'repeat', // another process has just created the table
-  '44': 'refused', // a view with WITH CHECK OPTION
+  '44': 'rejected', // a view with WITH CHECK OPTION
   '53': 'unavailable', // insufficient resources, such as a full disk or too many connections
-  '54': 'refused', // a program limit, such as an index row that is too large
+  '54': 'rejected', // a program limit, such as an index row that is too large
   '54000': 'unavailable', // no transaction ids are left until VACUUM has run
   '55': 'unavailable', // a lock timeout, or a database that accepts no connections
   '57': 'unavailable', // shutdown, start-up, or a cancelled statement
   '58': 'unavailable', // an I/O error
-  P0001: 'refused', // RAISE in a trigger of the application
+  P0001: 'rejected', // RAISE in a trigger of the application
   XX: 'unavailable', // XX000 is what Supavisor and Neon respond while they have no connection or the compute sleeps
 }
 

@@ -48,7 +48,7 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
     try {
       // Concurrent calls do not share a check: on Workers, a check would end with the request that
       // has started it.
-      if (!isChecked) await refuseSingleNode(evaluate)
+      if (!isChecked) await rejectSingleNode(evaluate)
       isChecked = true
       return await evaluate('EVALSHA', sha1, key, args).catch((error) => {
         if (isScriptMissing(error)) return evaluate('EVAL', script, key, args)
@@ -72,7 +72,7 @@ const SPREAD_KEYS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys'].map
  * of other nodes, so most customers would get 503 for ever, while the others, and perhaps the probe
  * of a load balancer, would get 200.
  */
-async function refuseSingleNode(evaluate: Evaluate): Promise<void> {
+async function rejectSingleNode(evaluate: Evaluate): Promise<void> {
   try {
     // One after another: a `Cluster` without a queue rejects commands for a node to which it is
     // still connecting.

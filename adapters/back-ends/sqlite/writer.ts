@@ -1,5 +1,5 @@
 import { isPetStoreError } from '../../../src/errors.ts'
-import { atEndOfTurn } from '../shared/end-of-turn.ts'
+import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import type { SqliteDatabase } from './connection.ts'
 import { guarded } from './errors.ts'
 
@@ -64,13 +64,13 @@ export function createWriter(database: SqliteDatabase, check: () => void): Write
 
   function flush(): void {
     const group = waiting.splice(0, LARGEST_GROUP)
-    if (waiting.length > 0) atEndOfTurn(flush)
+    if (waiting.length > 0) atEndOfEventLoopTurn(flush)
     commit(group)
   }
 
   return (work) =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) atEndOfTurn(flush)
+      if (waiting.length === 0) atEndOfEventLoopTurn(flush)
       waiting.push({ work, resolve, reject })
     })
 }

@@ -29,9 +29,8 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
 
 /**
  * Other listeners may need the body too, so the stream must not stop: this function keeps its
- * listeners even beyond the limit. It resumes the stream if other code pauses it, but in a later
- * turn: the other code may pause it again immediately, and resuming in the same turn could then
- * loop forever.
+ * listeners even beyond the limit. If other code pauses the stream, this function resumes it in the
+ * next event-loop turn. In the same turn, code that pauses it again would cause an endless loop.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

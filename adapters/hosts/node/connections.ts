@@ -114,7 +114,7 @@ export function trackConnections(
     }
     if (drainDelay > 0) {
       await sleep(drainDelay)
-      await quietTurn()
+      await quietEventLoopTurn()
     }
     const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
     await closeGently(server, running, ending)
@@ -155,9 +155,9 @@ async function closeGently(
   let unsent: readonly (ServerResponse | Socket)[]
   // Repeats the wait, because other responses may be written during it.
   do {
-    // Waits until Node has read all arrived data. One turn is not enough: Node may already have
-    // done the reads of this turn.
-    for (let turn = 0; turn < 2; turn++) await nextTurn()
+    // Waits until Node has read all arrived data. One event-loop turn is not enough: Node may have
+    // done the reads of this turn already.
+    for (let i = 0; i < 2; i++) await nextEventLoopTurn()
     unsent = [...[...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed), ...ending]
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))
   } while (unsent.length > 0)
@@ -190,18 +190,18 @@ function endInStages(socket: Socket): void {
 }
 
 /**
- * Waits for a turn in which Node has little to do, under load for up to 100 turns. Node accepts
+ * Waits for an event-loop turn in which Node has little to do, at most for 100 turns. Node accepts
  * connections once in each turn, and the system resets those that come between this moment and the
- * end of `server.close`: behind nginx, a request in four restarts.
+ * end of `server.close`. After a busy turn, this lost one request in four restarts behind nginx.
  */
-async function quietTurn(): Promise<void> {
-  for (let turn = 0; turn < 100; turn++) {
+async function quietEventLoopTurn(): Promise<void> {
+  for (let i = 0; i < 100; i++) {
     const begin = systemClock.monotonic()
-    await nextTurn()
+    await nextEventLoopTurn()
     if (systemClock.monotonic() - begin < 0.05) return
   }
 }
 
-function nextTurn(): Promise<void> {
+function nextEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

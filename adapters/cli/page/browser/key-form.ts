@@ -5,7 +5,7 @@ export class KeyForm {
   readonly #useKey: (key: string) => void
   #settings: Settings = { basePath: '', resets: 0, hasSecret: false, demoKeys: [], requests: [] }
   #isStarted = false
-  #isRefused = false
+  #isRejected = false
 
   constructor(useKey: (key: string) => void) {
     this.#useKey = useKey
@@ -53,19 +53,19 @@ export class KeyForm {
 
   /** @param isAccepted - `undefined` if it is not known yet whether the server accepts the key */
   showAccepted(isAccepted: boolean | undefined): void {
-    this.#isRefused = isAccepted === false
+    this.#isRejected = isAccepted === false
     this.#showNote()
   }
 
   #showNote(): void {
     const { hasSecret, demoKeys } = this.#settings
     const [demo] = demoKeys
-    const refused = 'The server does not accept this key: it is unknown, mistyped, expired or revoked.'
-    byId('key').setAttribute('aria-invalid', String(this.#isRefused))
-    byId('key-demo').hidden = !this.#isRefused || demo === undefined
+    const rejected = 'The server does not accept this key: it is unknown, mistyped, expired or revoked.'
+    byId('key').setAttribute('aria-invalid', String(this.#isRejected))
+    byId('key-demo').hidden = !this.#isRejected || demo === undefined
     setText(byId('key-demo'), `Use the ${demo?.plan} demo key`)
-    const note = this.#isRefused ? refused : noteOf(hasSecret, demo !== undefined)
-    setNote(byId('key-note'), this.#isRefused ? 'bad' : '', note)
+    const note = this.#isRejected ? rejected : noteOf(hasSecret, demo !== undefined)
+    setNote(byId('key-note'), this.#isRejected ? 'bad' : '', note)
   }
 
   #choose(key: string): void {

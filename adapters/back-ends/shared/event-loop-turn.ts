@@ -5,7 +5,7 @@ const { setImmediate: runtimeSetImmediate, clearImmediate: runtimeClearImmediate
 let schedule: ((callback: () => void) => unknown) | undefined
 
 /** Calls a function at the end of this turn of the event loop. */
-export function atEndOfTurn(callback: () => void): void {
+export function atEndOfEventLoopTurn(callback: () => void): void {
   // Chosen at the first call: `isRuntimeTimer` starts a timer, and Workers allow no timer while a
   // module loads.
   schedule ??= isRuntimeTimer() ? runtimeSetImmediate : (callback) => Promise.resolve().then(callback)
