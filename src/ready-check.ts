@@ -71,7 +71,7 @@ class NoResponse extends Error {}
  * is ready if a request of a pet store has called it with success within the last 5 seconds: a busy
  * connection pool makes probes wait, but serves requests. Otherwise, calls the part once. Reuses a
  * result for one second.
- * @param backEnd - the same ports that `createPetStore` gets
+ * @param backEnd - the same storage, key store and quota store that `createPetStore` gets
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

@@ -55,7 +55,7 @@ export function logTo(
 }
 
 /**
- * Returns the message of an error, with the flag `--trust-proxy` in place of the option
+ * Returns the message of an error, with the flag `--trust-proxy` instead of the option
  * `trustProxy`.
  */
 function causeOf(error: unknown): string {

@@ -32,7 +32,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const service = createService(backEnd, flags, Date)
-  const { close, showStart } = await serveSite(service, service.portsInUse, flags)
+  const { close, showStart } = await serveSite(service, service.usedBackEnd, flags)
   const closing = closeOnSignal(drainDelayOf(flags), close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
@@ -62,13 +62,13 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   const demoKeys = key.length > 0 ? [] : await issueDemoKeys(memory().keyStore, planLimits)
   const known = [...fixedKeys(key, planLimits), ...demoKeys]
   const double = await createTestDouble({
-    createService: (ports, clock) => createService(ports, flags, clock),
+    createService: (backEnd, clock) => createService(backEnd, flags, clock),
     addPets: (storage) => addDemoPets(storage, 0, seed),
     withKeys: (keyStore) => withKnownKeys(keyStore, known),
     plans: knownPlans(planLimits),
     clock: Date,
   })
-  const { close, showStart } = await serveSite(double, double.ports(), flags)
+  const { close, showStart } = await serveSite(double, double.backEnd(), flags)
   const secret = newSecret()
   const control = await serve(createControlApi(double, secret), { port: controlPort }).catch(async (error) => {
     await close()
@@ -79,7 +79,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   showStart('memory', added, `${control.url}/${secret}`)
 }
 
-async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: BackEnd, flags: ServeFlags) {
+async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd: BackEnd, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const { basePath } = petStore
   const secret = newSecret()
@@ -95,7 +95,7 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   const onFailure = (part: string, error: unknown) =>
     printError(`/ready: ${part}: ${innermostMessage(error)}`, secretsOf(flags))
   const onRecovery = (part: string) => printError(`/ready: ${part}: ready again`)
-  const checkReady = readyCheck(ports, { onFailure, onRecovery })
+  const checkReady = readyCheck(backEnd, { onFailure, onRecovery })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
   const showStart = (storedIn: string, added: AddedData, control?: string) => {
@@ -113,18 +113,18 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, ports: B
   return { close, showStart }
 }
 
-/** `portsInUse` are the ports that the pet store calls. */
-function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly portsInUse: BackEnd } {
+/** `usedBackEnd` has the key store that the pet store calls: it remembers keys for the page. */
+function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly usedBackEnd: BackEnd } {
   const { storage, quota } = backEnd
   const { keyStore, keyOf } = rememberKeys(backEnd.keyStore)
-  const portsInUse = { storage, keyStore, quota }
+  const usedBackEnd = { storage, keyStore, quota }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, log } = flags
   const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset }
-  const options = { ...portsInUse, clock, ...rules, ...logTo(log, secretsOf(flags)) }
+  const options = { ...usedBackEnd, clock, ...rules, ...logTo(log, secretsOf(flags)) }
   const petStore = createPetStore(options)
   const usageOf = async (token: string) => {
     const key = await keyStore.find(token)
     return key ? petStore.usage(key) : undefined
   }
-  return { petStore, portsInUse, usageOf, keyOf }
+  return { petStore, usedBackEnd, usageOf, keyOf }
 }

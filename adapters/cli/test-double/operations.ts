@@ -104,14 +104,14 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The key and its token.', body: schemas.issuedKey },
     run(double, { body: { expiresAt, ...options } }) {
       const end = expiresAt === undefined ? undefined : Date.parse(expiresAt)
-      return double.ports().keyStore.issue({ ...options, expiresAt: end })
+      return double.backEnd().keyStore.issue({ ...options, expiresAt: end })
     },
   }),
   operation('GET /keys', {
     id: 'listKeys',
     summary: 'List the API keys, without their tokens.',
     response: { status: 200, description: 'The keys, the oldest first.', body: schemas.keys },
-    run: (double) => double.ports().keyStore.list(),
+    run: (double) => double.backEnd().keyStore.list(),
   }),
   operation('DELETE /keys/{id}', {
     id: 'revokeKey',
@@ -119,7 +119,7 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The key is revoked.' },
     errors: { 404: 'There is no valid key with this id.' },
     async run(double, { id }) {
-      const { keyStore } = double.ports()
+      const { keyStore } = double.backEnd()
       if (await keyStore.revoke(id)) return
       const isKnown = (await keyStore.list()).some((key) => key.id === id)
       const message = isKnown
@@ -140,7 +140,7 @@ export const operations: readonly Operation[] = [
         'pets' in body
           ? body.pets.map((pet) => parseNewPet(schema, pet))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
-      const { storage } = double.ports()
+      const { storage } = double.backEnd()
       return Promise.all(pets.map(async (pet) => storage.create(pet)))
     },
   }),

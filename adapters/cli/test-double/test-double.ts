@@ -61,7 +61,7 @@ interface TestDoubleParts {
    * Called at the start and after each reset: the old pet store would remember which clients are
    * over their limit.
    */
-  readonly createService: (ports: BackEnd, clock: Clock) => Service
+  readonly createService: (backEnd: BackEnd, clock: Clock) => Service
   /** Adds the animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
   /** Adds the initial keys to a new key store, at the start and after each reset. */
@@ -77,9 +77,9 @@ export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
   const { current, restart, ...others } = await createRestartable(clock, async (withFaults) => {
     const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
-    const ports = { storage, keyStore: parts.withKeys(keyStore), quota }
+    const backEnd = { storage, keyStore: parts.withKeys(keyStore), quota }
     await parts.addPets(storage)
-    return { ports, ...parts.createService(withFaults(ports), clock) }
+    return { backEnd, ...parts.createService(withFaults(backEnd), clock) }
   })
   let resets = 0
   return {
@@ -91,7 +91,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
     /**
      * Returns the current back end, without the injected faults. Each reset creates a new back end.
      */
-    ports: () => current().ports,
+    backEnd: () => current().backEnd,
     async reset() {
       await restart()
       clock.follow()

@@ -18,7 +18,7 @@ export interface SeedPet extends Omit<NewPet, 'categoryId'> {
 }
 
 /**
- * The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the
+ * The options of {@link createTestPetStore}: those of `createPetStore` without a back end, and the
  * initial animals and key.
  */
 export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>

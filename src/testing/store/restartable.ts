@@ -20,7 +20,7 @@ interface Generation<Parts> {
  */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
-  createParts: (withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
+  createParts: (withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
 ) {
   const { withFaults, breakConnection, startList, ...faults } = portFaults()
   const requests: RecordedRequest[] = []
@@ -40,7 +40,7 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
     // Before the first `await`: a fault that is set while a reset is pending belongs to the time
     // after the reset.
     const faultList = startList()
-    return { number, faultList, parts: await createParts((ports) => withFaults(faultList, ports), fetch) }
+    return { number, faultList, parts: await createParts((backEnd) => withFaults(faultList, backEnd), fetch) }
   }
 
   // Both are the same after each restart: `errorResponse` depends only on the options and the

@@ -139,7 +139,7 @@ test('a connection fault breaks the connection after the request is handled', as
   await control('POST', '/faults', { part: 'connection', action: 'break', calls: 1 })
   const init = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
   await expect(send('/pets', 'my-token', init)).rejects.toMatchObject({ code: 'network_error' })
-  expect((await double.ports().storage.list({ limit: 9 })).length).toBe(4)
+  expect((await double.backEnd().storage.list({ limit: 9 })).length).toBe(4)
   expect((await send('/pets')).status).toBe(200)
 })
 
@@ -206,7 +206,7 @@ test('POST /reset restores the initial animals, keys and clock', async () => {
   await control('POST', '/pets', { count: 2 })
   await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
   await control('POST', '/faults', { part: 'storage', action: 'fail' })
-  for (const key of await double.ports().keyStore.list()) await control('DELETE', `/keys/${key.id}`)
+  for (const key of await double.backEnd().keyStore.list()) await control('DELETE', `/keys/${key.id}`)
   await send('/pets')
   expect((await control('POST', '/reset')).status).toBe(204)
   expect((await control('GET', '/requests')).body.total).toBe(0)
