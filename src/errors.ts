@@ -162,7 +162,7 @@ export function isPortFault(error: unknown): error is PortFault {
   }
 }
 
-/** Breaks the connection in place of a response. Only a test store throws this error. */
+/** Breaks the connection instead of a response. Only a test store throws this error. */
 export class BrokenConnection extends PetStoreError {
   /**
    * Marks these errors: `instanceof` does not recognize an error from another copy of this package.

@@ -150,7 +150,7 @@ export function usedKeys(clock: Clock) {
 
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   /**
-   * Each key by its token. Other key stores keep a hash in place of the token, because a file or a
+   * Each key by its token. Other key stores keep a hash instead of the token, because a file or a
    * database can be stolen. Here, it would protect nothing, because each request brings its token
    * into the same memory, and hashing takes longer than the look-up.
    */

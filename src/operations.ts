@@ -19,7 +19,7 @@ export interface Operation {
 export interface Deprecation {
   readonly deprecatedAt: number
   readonly removedAt: number
-  /** The path to GET in place of the operation. */
+  /** The path to GET instead of the operation. */
   readonly successor: string
 }
 

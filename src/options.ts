@@ -51,7 +51,7 @@ export interface PetStoreOptions {
    */
   readonly publicUrl?: string | undefined
   /**
-   * Limits by plan, in addition to `free`, `pro` and `business`, or in place of one of these.
+   * Limits by plan, in addition to `free`, `pro` and `business`, or instead of one of these.
    * @default those three plans
    */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined

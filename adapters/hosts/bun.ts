@@ -42,7 +42,7 @@ function peerAddress(request: Request, server: BunServer | null | undefined): st
   try {
     return server?.requestIP(request)?.address
   } catch {
-    // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of
+    // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, instead of
     // Bun's Request.
     if (typeof server?.requestIP === 'function') return undefined
     throw invalidOption('server', 'the server that Bun.serve passes as the second argument', server)

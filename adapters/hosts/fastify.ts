@@ -81,7 +81,7 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // If a caller passes the store in place of the scope, there are no options, and the error says
+  // If a caller passes the store instead of the scope, there are no options, and the error says
   // that `petStore` is missing.
   const { petStore, trustProxy } = parseOptions(pluginOptions, options ?? {})
   const respond = nodeResponder(petStore, { trustProxy })

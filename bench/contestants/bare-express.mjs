@@ -5,7 +5,7 @@ import { recordedResponses } from './recorded.mjs'
 const find = await recordedResponses()
 const app = express()
 
-// Express adds `; charset=utf-8` to the content type. `send` in place of `end` would also add an ETag.
+// Express adds `; charset=utf-8` to the content type. `send` instead of `end` would also add an ETag.
 app.use((req, res) => {
   const write = () => {
     const { status, headers, body } = find(req.method, req.url, req.headers.authorization)

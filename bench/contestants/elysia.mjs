@@ -23,7 +23,7 @@ const app = new Elysia({ normalize: true })
   .onError(({ code, status }) => {
     if (code === 'VALIDATION') return status(400, errorBody(400, 'invalid_request', 'The request is invalid.'))
   })
-  // The plugin sends its own headers, `RateLimit-*`, in place of `X-RateLimit-*`.
+  // The plugin sends its own headers, `RateLimit-*`, instead of `X-RateLimit-*`.
   .use(
     rateLimit({
       duration: 60_000,

@@ -9,7 +9,7 @@ import { databaseOf } from './database.mjs'
 const client = createClient({ url: process.env.TURSO_URL, authToken: process.env.TURSO_TOKEN })
 const backEnd = d1(databaseOf(client))
 await backEnd.migrate()
-// The token is shown only at the first start. Later, put it in place of <API_KEY>.
+// The token is shown only at the first start. Later, put it instead of <API_KEY>.
 const keys = await backEnd.keyStore.list()
 const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 

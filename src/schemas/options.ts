@@ -22,7 +22,7 @@ export function optionsOf<T extends object>(
   { expected = 'a plain object', others = {} }: ObjectRules = {},
 ): z.ZodMiniType<T> {
   const { error } = expecting(expected)
-  // With a check in place of the transform, `z.toJSONSchema` would not describe the members.
+  // With a check instead of the transform, `z.toJSONSchema` would not describe the members.
   const plain = z.transform((value: unknown, { issues }) => {
     if (isPlainObject(value)) return value
     issues.push({ code: 'custom', input: value, message: error({ input: value }) })

@@ -29,9 +29,9 @@ export const hosts: Readonly<Record<string, AppHost>> = {
   },
   nuxt: { title: 'Nuxt', framework: 'nuxt' },
   nitro: { title: 'Nitro', framework: 'nitro' },
-  lambda: { title: 'AWS Lambda, with a local server in place of AWS', framework: '@types/aws-lambda' },
-  vercel: { title: 'Vercel Functions, with srvx in place of Vercel', framework: 'srvx' },
-  netlify: { title: 'Netlify Functions, with srvx in place of Netlify', framework: 'srvx' },
+  lambda: { title: 'AWS Lambda, with a local server instead of AWS', framework: '@types/aws-lambda' },
+  vercel: { title: 'Vercel Functions, with srvx instead of Vercel', framework: 'srvx' },
+  netlify: { title: 'Netlify Functions, with srvx instead of Netlify', framework: 'srvx' },
   'google-functions': {
     title: 'Google Cloud Functions',
     framework: '@google-cloud/functions-framework',

@@ -207,7 +207,7 @@ describe('a back end that returns an invalid value', () => {
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
 
-  test('a storage may return numbers in place of bigint', async () => {
+  test('a storage may return numbers instead of bigint', async () => {
     const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
     const { text } = await (await startApi({ storage })).send('/v1/pets')
     expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')

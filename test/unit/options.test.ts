@@ -142,7 +142,7 @@ describe('a wrong option', () => {
   })
 })
 
-test('rejects a promise in place of options', () => {
+test('rejects a promise instead of options', () => {
   const message = 'option options: expected a plain object, got a promise'
   expect(() => createPetStore(Promise.resolve(memory()) as never)).toThrow(message)
   const keyStore = Promise.resolve(memory().keyStore) as never

@@ -1,7 +1,7 @@
 import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/time.ts'
-import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import { unavailable } from '../shared/errors.ts'
+import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import { meaningOf, sqlStateOf } from './errors.ts'
 
 /**

@@ -27,7 +27,7 @@ export function createStatements(settings: CreateSettings) {
 
 function addInParallel({ schema }: CreateSettings): string {
   return `INSERT INTO ${schema}.pets (name, category_id, status)
-SELECT name, category, status FROM ${givenRows('name text, category bigint, status text')} ORDER BY place
+SELECT name, category, status FROM ${givenRows('name text, category bigint, status text')} ORDER BY ordinal
 RETURNING id::text AS id`
 }
 
@@ -36,7 +36,7 @@ function addInTurn(settings: CreateSettings): string {
   return `WITH ${takeTurn(settings)},
 restored AS MATERIALIZED (SELECT set_config('lock_timeout', before, true) FROM turn)
 INSERT INTO ${schema}.pets (name, category_id, status)
-SELECT name, category, status FROM restored, ${givenRows('name text, category bigint, status text')} ORDER BY place
+SELECT name, category, status FROM restored, ${givenRows('name text, category bigint, status text')} ORDER BY ordinal
 RETURNING id::text AS id`
 }
 
@@ -56,15 +56,15 @@ function addOnce(settings: CreateSettings): string {
   const columns = 'name text, category bigint, status text, key text, fingerprint text'
   return `WITH ${parallelCreates ? limitWait(settings) : takeTurn(settings)},
 given AS MATERIALIZED (
-  SELECT place, name, category, status, sha256(convert_to(key, 'UTF8')) AS key_sha256,
+  SELECT ordinal, name, category, status, sha256(convert_to(key, 'UTF8')) AS key_sha256,
     sha256(convert_to(fingerprint, 'UTF8')) AS fingerprint_sha256,
     nextval(${dollarQuoted(`${schema}.pet_ids`)}) AS new_id, ${timeOr('$2::float8')} AS now
-  FROM ${parallelCreates ? 'wait' : 'turn'}, ${givenRows(columns)} ORDER BY place
+  FROM ${parallelCreates ? 'wait' : 'turn'}, ${givenRows(columns)} ORDER BY ordinal
 ),
 used AS (
   INSERT INTO ${schema}.used_keys AS known (key_sha256, fingerprint_sha256, pet_id, used_at)
   SELECT DISTINCT ON (key_sha256) key_sha256, fingerprint_sha256, new_id, now FROM given
-  WHERE key_sha256 IS NOT NULL ORDER BY key_sha256, place
+  WHERE key_sha256 IS NOT NULL ORDER BY key_sha256, ordinal
   ON CONFLICT (key_sha256) DO UPDATE SET ${replaced.join(', ')}
   RETURNING key_sha256, fingerprint_sha256, pet_id
 ),
@@ -79,7 +79,7 @@ added AS (
 )
 SELECT coalesce(pet_id, new_id)::text AS id,
   CASE WHEN pet_id <> new_id THEN given.fingerprint_sha256 = used.fingerprint_sha256 END AS same
-FROM given LEFT JOIN used USING (key_sha256) ORDER BY place`
+FROM given LEFT JOIN used USING (key_sha256) ORDER BY ordinal`
 }
 
 /**
@@ -103,8 +103,8 @@ turn AS MATERIALIZED (
 )`
 }
 
-/** The elements of the JSON array `$1` as rows; `place` is their position, from 1. */
+/** The elements of the JSON array `$1` as rows; `ordinal` is their position, from 1. */
 function givenRows(columns: string): string {
   return `ROWS FROM (json_to_recordset($1::text::json) AS (${columns})) WITH ORDINALITY
-    AS given (${columns.replaceAll(/ (?:text|bigint)/g, '')}, place)`
+    AS given (${columns.replaceAll(/ (?:text|bigint)/g, '')}, ordinal)`
 }

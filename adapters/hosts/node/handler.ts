@@ -30,7 +30,7 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
   return (incoming, outgoing, next) => {
     const mounted = findMountedTarget(incoming, petStore.basePath)
     if (mounted === undefined && next !== undefined) return next()
-    // Koa and Fastify pass their own objects in place of Node's.
+    // Koa and Fastify pass their own objects instead of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' })

@@ -12,7 +12,7 @@ import { parseOption, parseOptions } from '../../schemas/parse-options.ts'
 import { sleep } from '../../support/time.ts'
 import { type Around, wrapPort } from '../../support/wrap-port.ts'
 
-/** Makes a port of the test store fail or wait. */
+/** Makes a part of the test store fail or wait. */
 export interface FaultSwitch {
   /**
    * Makes every call throw `error` until `recover`. A plain `Error` causes a 500.
@@ -43,7 +43,7 @@ export interface QuotaFaults extends FaultSwitch {
 }
 
 /**
- * Breaks connections in place of responses, after the store has carried out the requests: an animal
+ * Breaks connections instead of responses, after the store has carried out the requests: an animal
  * is added, and its idempotency key is used. `fetch` rejects, and a server on Node closes the
  * socket. Other servers respond with 500.
  */
@@ -87,7 +87,7 @@ export interface PortFaults {
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
 /**
- * One fault. The control API of `petstore serve` has the same members, with `status` in place of
+ * One fault. The control API of `petstore serve` has the same members, with `status` instead of
  * `error`.
  */
 export interface Fault {
@@ -228,7 +228,7 @@ export function portFaults() {
       current = { faults: [] }
       return current
     },
-    /** Returns the response, or throws {@link BrokenConnection} in place of it. */
+    /** Returns the response, or throws {@link BrokenConnection} instead of it. */
     breakConnection(list: FaultList, request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
       const { operation } = matchRoute(request.method, readTarget(request, basePath).route)
       if (!take(list, 'connection', 'break', operation)) return response

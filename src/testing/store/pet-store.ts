@@ -67,8 +67,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
 /**
  * Creates a pet store in memory with one API key. Its clock starts at the system time and stands
  * still.
- * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test
- * store has its own ports
+ * @throws {PetStoreError} `invalid_option` for an invalid option, also for `storage`, `keyStore` and
+ * `quota`, because the test store has its own
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -86,18 +86,18 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = givenClock ?? ownClock
-  // In place of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers
+  // Instead of `Date`, use `systemClock`, which reads the global `Date` at each call: fake timers
   // may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
 
-  /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */
-  async function createGeneration(withFaults: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
+  /** Creates the back end, the pet store, the key and the client: once, and again for each `reset`. */
+  async function createGeneration(withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
-    const ports = { storage, keyStore: { ...issuer, find }, quota }
+    const backEnd = { storage, keyStore: { ...issuer, find }, quota }
     for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus ?? undefined })
-    const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(ports) })
+    const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(backEnd) })
     const baseUrl = `http://localhost${petStore.basePath}`
     // With a manual clock, the client advances the clock instead of waiting. No wait is random, so
     // that a test can expect its end.
@@ -105,7 +105,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       sleep: async (milliseconds: number) => clock.advance?.(milliseconds),
       random: (asked: number) => (asked > 0 ? 0 : 1),
     }
-    return { ...ports, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }) }
+    return { ...backEnd, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }) }
   }
 
   const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)

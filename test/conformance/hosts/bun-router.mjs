@@ -2,7 +2,7 @@ import { AutoRouter } from 'itty-router'
 import { toBunHandler } from 'petstore-kit/bun'
 import { createTestPetStore } from 'petstore-kit/testing'
 
-// itty-router passes a JavaScript Proxy in place of the Request, and Bun's `requestIP` throws for a Proxy.
+// itty-router passes a JavaScript Proxy instead of the Request, and Bun's `requestIP` throws for a Proxy.
 const { token, ...petStore } = await createTestPetStore()
 const router = AutoRouter()
 router.all('/v1/*', toBunHandler(petStore))

@@ -89,7 +89,7 @@ describe('a client of a pet store', () => {
   })
 })
 
-describe('a number in place of a bigint', () => {
+describe('a number instead of a bigint', () => {
   test.each([2 ** 53, -(2 ** 63), 7.5, Number.NaN])(
     'a number that is not a safe integer is rejected: %f',
     async (number) => {

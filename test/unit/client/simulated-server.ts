@@ -17,7 +17,7 @@ interface Simulation {
   readonly latency?: () => number
   /** Returns a number from 0 to 1 for each back-off. */
   readonly random?: () => number
-  /** Responds in place of the server, or throws. Gets the number of the request, and the milliseconds since the first call. */
+  /** Responds instead of the server, or throws. Gets the number of the request, and the milliseconds since the first call. */
   readonly instead?: (number: number, elapsed: number, init: RequestInit) => Response | Promise<Response> | undefined
 }
 

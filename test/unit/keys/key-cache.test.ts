@@ -279,7 +279,7 @@ describe('options', () => {
     },
   )
 
-  test.each([undefined, null, {}, 'redis://'])('cachedKeyStore rejects %j in place of a key store', (store) => {
+  test.each([undefined, null, {}, 'redis://'])('cachedKeyStore rejects %j instead of a key store', (store) => {
     expect(() => cachedKeyStore(store as never)).toThrow('option store: expected an object with find, got ')
   })
 })

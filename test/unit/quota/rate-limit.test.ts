@@ -196,7 +196,7 @@ test('the limits of a key replace those of its plan', () => {
 describe('anonymous clients', () => {
   const bad = { token: 'pet_wrong' }
 
-  test('anonymous clients over their limit get 429 in place of 401', async () => {
+  test('anonymous clients over their limit get 429 instead of 401', async () => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 2, perDay: 10 } })
     const ask = (address: string, token: string | null) => send('/v1/pets', { address, token })
     expect(rateLimit(await ask('192.0.2.1', null))).toMatchObject({ limit: 2, remaining: 1 })

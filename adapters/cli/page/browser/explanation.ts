@@ -26,7 +26,7 @@ export const REFUSALS = {
   ],
   address: [
     'The limit of your address is reached',
-    'Requests without a valid key are counted by address. Until the limit resets, they get 429 in place of 401.',
+    'Requests without a valid key are counted by address. Until the limit resets, they get 429 instead of 401.',
   ],
   key: [
     'The limit is reached',

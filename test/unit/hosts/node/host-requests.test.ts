@@ -58,7 +58,7 @@ describe('headers that earlier middleware has changed', () => {
 
   test.each([
     ['a key that middleware has added', '', 200],
-    ['a key that middleware has put in place of other credentials', 'Authorization: Basic abc\r\n', 200],
+    ['a key that middleware has put instead of other credentials', 'Authorization: Basic abc\r\n', 200],
   ])('a request is authenticated with %s', async (_how, sent, status) => {
     const add = (headers: IncomingMessage['headers'], authorization: string) => {
       headers.authorization = authorization

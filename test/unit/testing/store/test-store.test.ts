@@ -136,7 +136,7 @@ describe('request', () => {
   )
 
   test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
-    'request() rejects %s in place of a path',
+    'request() rejects %s instead of a path',
     async (path) => {
       const { request } = await createTestPetStore()
       await expect(async () => request(path as string)).rejects.toMatchObject({
