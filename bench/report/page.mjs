@@ -13,9 +13,9 @@ export function pageOf(results) {
   )
   return `# Performance
 
-One run of \`npm run bench -- --write-docs\` has written every figure on this page, except those about garbage collection, in
-[Plan the capacity](#plan-the-capacity) and in [The most expensive requests](#the-most-expensive-requests). Ratios between servers
-hold on most machines, and microseconds do not.
+One run of \`npm run bench -- --write-docs\` has written the figures on this page. Exceptions are those about garbage collection,
+and those in [Plan the capacity](#plan-the-capacity) and [The most expensive requests](#the-most-expensive-requests). Ratios
+between servers hold on most machines, and microseconds do not.
 
 ${chart('performance-node', 'CPU time per request on Node.js: petstore-kit, bare node:http, Fastify, Hono and Express')}
 
@@ -24,16 +24,16 @@ ${summary(results)}
 ## What a request costs
 
 CPU time per request in microseconds, at 32 connections if nothing else is said. In brackets: our figure divided by theirs. Each
-server checks a bearer key, counts a limit per minute, validates with a schema, stores what it creates, and finds animals by id and by
-status. A **bare** handler repeats our responses, the same bytes and headers, and does none of the work.
+server checks a bearer key, counts a limit per minute, and validates with a schema. It stores what it creates, and finds animals
+by id and by status. A **bare** handler repeats our responses, the same bytes and headers, and does none of the work.
 
 ${RUNTIMES.map((group) => `**${group}**\n\n${runtimeTable(results, group)}`).join('\n\n')}
 
 - **list**: the first page of 20 animals. **varied**: 300 pages of 1 to 100 animals, with a filter and without.
 - **walk**: every page of 100,000 animals once, by the links, with 20 or 100 animals on a page.
 - **changing**: a create after each ten lists. **mix**: 80 % lists, 15 % animals by id, 5 % creates.
-- **p99**: the latency that 99 % of the requests do not exceed, at half of the highest rate of the slowest server. It counts from the
-  time at which a request was due, so a pause of the server counts for all requests in it.
+- **p99**: the latency that 99 % of the requests do not exceed, at half of the highest rate of the slowest server. It counts from
+  the time at which a request was due, so a pause of the server counts for all requests in it.
 - **memory**: of the process, after the lists. **start**: until the process listens, with 1,000 animals in the store.
 
 ${notes}
@@ -48,23 +48,24 @@ Our figure divided by theirs:
 
 ${betterServers(results) || 'Nowhere in this run.'}
 
-Their animals are in an array, and their keys are fixed. Ours also reads and writes 64-bit integers exactly, finds repeated
-member names, counts per day, and can ban a key.
+Their animals are in an array, and their keys are fixed. Ours also reads and writes 64-bit integers exactly, finds repeated member
+names, counts per day, and can ban a key.
 
 ## Growth
 
 ${chart('performance-scale', 'Time of a list by the number of animals, and of a count by the number of keys')}
 
-In memory, \`petStore.handle\` reads a page with each status and without a filter, at the start, in the middle and at the end; the
-chart has the slowest of these 12. Keys take turns; the store remembers the counts of 100,000 keys by default.
+In memory, \`petStore.handle\` reads 12 pages: with each status and without a filter, at the start, in the middle and at the end of the
+list. The chart has the slowest of them. Keys send requests one after the other. The store remembers the counts of 100,000 keys by
+default.
 ${memoryText(results)}
 
 ## Engines
 
 The bare driver sends the same statement and waits for the same commit, but checks no key and counts nothing. Creates that wait
-together share a commit in our back ends, so we can be faster than one statement per request. With four processes, 128 creates at a
-time go to one database, the store also counts in PostgreSQL, and all processes and the load share the processors: over HTTP, our rate
-there differs by a factor of two between runs.
+together share a commit in our back ends, so we can be faster than one statement per request. With four processes, 128 creates at
+a time go to one database, and the store also counts in PostgreSQL. All processes and the load share the processors, so over HTTP,
+our rate differs by a factor of two between runs.
 
 ${engineTable(results)}
 
@@ -73,11 +74,13 @@ ${capacity}
 ## How to run it
 
 \`npm run bench\` needs Linux, a C compiler (cc, gcc or clang) and at least two processors. \`-- --quick\` takes less time,
-\`-- http --only Node\` runs one part for one group, and \`-- --against DIR\` also prints the figures of an earlier build in \`DIR/dist\`.
+\`-- http --only Node\` runs one part for one group, and \`-- --against DIR\` also prints the figures of an earlier build in
+\`DIR/dist\`.
 
-The load client never sleeps: a response that wakes a sleeping client costs the server an interrupt that no network card charges. Before
-anything is measured, the bench checks the responses of each server. Servers take turns in short rounds and random order, each in several
-processes, and a ratio compares two servers in the same round. The source of each server is in \`bench/contestants\`.
+The load client never sleeps: a response that wakes a sleeping client costs the server an interrupt that no network card charges.
+Before anything is measured, the bench checks the responses of each server. Each server has several processes. The servers are
+measured in short rounds, in random order, and a ratio compares two servers in the same round. The source of each server is in
+\`bench/contestants\`.
 
 ${machineText(results)}
 `
