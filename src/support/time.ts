@@ -1,5 +1,9 @@
 import type { Clock } from '../ports.ts'
 
+/** The windows of a rate limit, in milliseconds. */
+export const MINUTE = 60_000
+export const DAY = 86_400_000
+
 /** The system clock. Reads the globals at each call, because fake timers replace them. */
 export const systemClock = { now: () => Date.now(), monotonic: () => performance.now() } satisfies Clock
 

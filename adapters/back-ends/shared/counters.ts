@@ -2,14 +2,15 @@ import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaRequest } from '../../../src/index.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
+import { DAY } from '../../../src/support/time.ts'
 
 /**
  * How long a counter is kept after its window has ended, in milliseconds. A limit must still apply
  * if the clock is set back.
  */
-export const KEPT_FOR = 2 * 86_400_000
+export const KEPT_FOR = 2 * DAY
 
-const BUCKETS = 256
+export const BUCKETS = 256
 /**
  * The largest number of anonymous clients in one bucket. All buckets together hold 10,240 clients
  * at most.

@@ -1,3 +1,5 @@
+import { DAY, MINUTE } from '../../../src/support/time.ts'
+
 /** The SQL functions of an engine that return the smallest and the greatest of several values. */
 export interface SqlDialect {
   readonly least: string
@@ -12,9 +14,6 @@ export const COUNT_COLUMNS = [
   'refused_in_minute',
   'banned_until',
 ] as const
-
-const MINUTE = 60_000
-const DAY = 86_400_000
 
 /**
  * Returns SQL that counts requests as `countRequest` does. A row of `counters` has the columns of

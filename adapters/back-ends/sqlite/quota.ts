@@ -1,12 +1,11 @@
 import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
+import { MINUTE } from '../../../src/support/time.ts'
 import { bucketOf, subjectName } from '../shared/counters.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
 import { countStatements, PRUNE_EVERY } from './statements.ts'
 import type { Transaction, Write } from './writer.ts'
-
-const MINUTE = 60_000
 
 interface Row {
   readonly state: string

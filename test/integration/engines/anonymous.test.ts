@@ -2,6 +2,7 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
+import { BUCKET_SIZE, BUCKETS } from '../../../adapters/back-ends/shared/counters.ts'
 import type { QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
@@ -9,7 +10,7 @@ import { type PostgresServer, postgresPrograms, startPostgres } from '../../supp
 import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { missing } from '../../support/skips.ts'
 
-const MAX_CLIENTS = 256 * 40
+const MAX_CLIENTS = BUCKETS * BUCKET_SIZE
 
 function requestOf(subject: string, anonymous = true): QuotaRequest {
   return { subject, anonymous, limits: { perMinute: 2, perDay: 9 }, ban: false, now: 0 }
@@ -41,9 +42,9 @@ describe.skipIf(missingRedis())('Redis', () => {
     const { quota } = redis(client, { clock: manualClock() })
     await flood(quota)
     const buckets = await client.keys('petstore:anonymous:*')
-    expect(buckets.length).toBeLessThanOrEqual(256)
+    expect(buckets.length).toBeLessThanOrEqual(BUCKETS)
     const sizes = await Promise.all(buckets.map((bucket) => client.hLen(bucket)))
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(40)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(BUCKET_SIZE)
     const lives = await Promise.all(buckets.map((bucket) => client.pTTL(bucket)))
     expect(Math.min(...lives)).toBeGreaterThan(0)
     expect(Math.max(...lives)).toBeLessThanOrEqual(86_400_000 + 60_000)

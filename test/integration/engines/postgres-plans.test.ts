@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createStatements } from '../../../adapters/back-ends/postgres/create-statements.ts'
 import { type PostgresValue, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { countStatements, keyStatements, readStatements } from '../../../adapters/back-ends/postgres/statements.ts'
-import { BUCKET_SIZE } from '../../../adapters/back-ends/shared/counters.ts'
+import { BUCKET_SIZE, BUCKETS } from '../../../adapters/back-ends/shared/counters.ts'
 import { type PetQuery, petStatuses } from '../../../src/index.ts'
 import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
@@ -103,7 +103,7 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
     createStatements({ schema: 'petstore', lockTimeout: 4_000, parallelCreates })
   const [customer, address] = [
     ['key:70000', 0],
-    ['address:300', 300 % 256],
+    ['address:300', 300 % BUCKETS],
   ].map(([subject, bucket]) => ({ subject, bucket, round: 1, per_minute: 9, per_day: 9, requests: 1 }))
   const animals = JSON.stringify(
     ['order-1', 'order-2'].map((key) => ({ name: 'Rex', category: '1', status: 'sold', key, fingerprint: 'f' })),
@@ -133,9 +133,9 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
       countCustomers: [JSON.stringify([customer]), 1, time, 4_000],
       countAnonymous: [JSON.stringify([address]), 1, time, 4_000],
       peekCustomer: ['key:70000', time],
-      peekAnonymous: ['address:300', time, 300 % 256],
+      peekAnonymous: ['address:300', time, 300 % BUCKETS],
       resetCustomer: ['key:70000'],
-      resetAnonymous: ['address:300', 300 % 256],
+      resetAnonymous: ['address:300', 300 % BUCKETS],
       prune: [time],
     } satisfies Record<keyof typeof counts, PostgresValue[]>,
     create: { add: [animals], addOnce: [animals, time] },
@@ -148,7 +148,7 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
     keys: 100_000,
     countAnonymous: 2 * BUCKET_SIZE,
     // All counters of anonymous clients, and those of customers that it deletes.
-    prune: 256 * BUCKET_SIZE + 1_000,
+    prune: BUCKETS * BUCKET_SIZE + 1_000,
   }
   const FEW = 30
 
@@ -164,7 +164,7 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
     await client.query(`INSERT INTO petstore.quota (${columns})
       SELECT 'key:' || n, 1, 1, 9, 9, n FROM generate_series(1, 100000) AS n`)
     await client.query(`INSERT INTO petstore.anonymous (${columns}, bucket)
-      SELECT 'address:' || n, 1, 1, 9, 9, n, n % 256 FROM generate_series(1, ${256 * BUCKET_SIZE}) AS n`)
+      SELECT 'address:' || n, 1, 1, 9, 9, n, n % ${BUCKETS} FROM generate_series(1, ${BUCKETS * BUCKET_SIZE}) AS n`)
   }
 
   /** Returns how many rows of tables this connection has read. Without a transaction, PostgreSQL may reset the number. */

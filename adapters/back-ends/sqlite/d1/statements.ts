@@ -1,7 +1,6 @@
+import { DAY } from '../../../../src/support/time.ts'
 import { COUNT_COLUMNS, countingSql } from '../../shared/counting-sql.ts'
 import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
-
-const DAY = 86_400_000
 
 /**
  * The member of the JSON `state` for a column of the counting rule: `usedInDay` for `used_in_day`.

@@ -1,4 +1,5 @@
 import type { RateLimit } from '../../../../src/model.ts'
+import { MINUTE } from '../../../../src/support/time.ts'
 import type { Api, Exchange } from './api.ts'
 import { costOf, headerOf } from './cost.ts'
 import { byId, setEnabled, setNote, setText } from './dom.ts'
@@ -9,7 +10,6 @@ import { type Refusal, showRefusal } from './refusal-view.ts'
 
 /** How often the usage is loaded, in milliseconds: other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
-const MINUTE = 60_000
 
 /** The limits of the key, as the responses to this page have stated them. */
 interface KnownUsage {
