@@ -139,8 +139,8 @@ export function usedKeys(clock: Clock) {
       const name = keyText({ scope, key })
       const known = uses.get(name)
       if (known !== undefined && known.expiresAt > now) return known.position
-      // Otherwise, a key that is used again would stay in front of older keys. `removeExpired` stops
-      // at the first key that is still valid, so it would not remove these.
+      // Otherwise, a key that is used again would stay in front of older keys. `removeExpired`
+      // stops at the first key that is still valid, so it would not remove these.
       uses.delete(name)
       uses.set(name, { position, expiresAt: now + KEY_PERIOD })
       return undefined

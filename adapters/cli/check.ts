@@ -35,8 +35,8 @@ export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'c
 }
 
 /**
- * After this many successive rules without a response, the check stops. Each further rule would wait
- * for the time limit.
+ * After this many successive rules without a response, the check stops. Each further rule would
+ * wait for the time limit.
  */
 const MAX_SILENT_RULES = 3
 

@@ -67,13 +67,13 @@ interface State {
   sent: number
   /** How many of these have a response or have failed. */
   settled: number
-  /** The largest number of a request whose outcome has been recorded. */
+  /** The number of the newest request whose outcome is known. */
   newest: number
   /** The rate limit in the newest response. */
   known: RateLimit
   /** How many requests may be sent in all before the next one waits for those in flight. */
   allowed: number
-  /** How many failures in a row have made the calls wait. */
+  /** How many successive failures have made the calls wait. */
   failures: number
   /**
    * How many requests had been sent at the last counted failure. If one of these fails too, it
@@ -171,7 +171,7 @@ export function createGate(
     if (state.pause) await onRetry?.({ attempt: state.failures, delay: timeUntilOpen(), error: state.pause.error })
   }
 
-  /** Rejects a call, unless it waits no more. */
+  /** Rejects a call if it is still waiting. */
   function reject(number: number, waiter: Waiter, error: unknown): void {
     if (queue.remove(number)) waiter.reject(error)
     if (queue.size === 0) timer?.abort()

@@ -47,8 +47,8 @@ export interface PetStoreClientOptions {
 /** Why and for how long all calls of a client wait. */
 export interface UpcomingRetry {
   /**
-   * How many failures in a row have made the calls wait. 0 if they wait because no requests remain
-   * in this window.
+   * How many successive failures have made the calls wait. 0 if they wait because no requests
+   * remain in this window.
    */
   readonly attempt: number
   /** The wait, in milliseconds. */

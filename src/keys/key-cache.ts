@@ -135,8 +135,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
 
   function forgetId(id: string): void {
     for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-    // An expired key is cached as unknown, and a look-up in progress may return the old key. So drop
-    // all of both.
+    // An expired key is cached as unknown, and a look-up in progress may return the old key. So
+    // drop all of both.
     unknown.clear()
     lookUps.drop()
   }

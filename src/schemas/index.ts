@@ -11,7 +11,7 @@ export type { NewPet, Pet, PetStatus } from '../model.ts'
 export type { PetQuery } from '../ports.ts'
 
 /**
- * A schema that many libraries of forms, routes and remote procedures accept:
+ * A schema that many libraries for forms, routes and remote calls accept:
  * https://standardschema.dev, version 1. The types are those of its specification.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {

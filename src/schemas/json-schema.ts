@@ -18,8 +18,8 @@ const correct: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema 
 }
 
 /**
- * `optionsOf` rejects other members by a schema of its own. A loose object allows them, which is
- * the default of JSON Schema.
+ * Says in JSON Schema whether an object may have other members. `optionsOf` rejects them by a check
+ * that zod cannot describe. A loose object allows them, which is the default of JSON Schema.
  */
 function correctOthers({ _zod: { def } }: z.core.$ZodObject, jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (def.catchall?._zod.def.type === 'custom') jsonSchema.additionalProperties = false

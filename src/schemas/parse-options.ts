@@ -3,8 +3,7 @@ import type * as z from 'zod/mini'
 import { type Problem, pathText } from './expected.ts'
 import { optionError, optionsError } from './options.ts'
 
-// The client has no hints: `leven` would make it larger. So this file stands apart from the schemas
-// of options.
+// The client does not use this file: `leven`, which finds similar names, would make it larger.
 
 /**
  * @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was

@@ -1,9 +1,10 @@
 import type { MaybePromise } from '../ports.ts'
 
 /**
- * Calls `next` with a value, or with the result of a promise. `await` would delay even a value that is
- * no promise. So only a list, a look-up and the steps before them use this function: with `await`,
- * a list from memory over HTTP takes 2 % more CPU time. A create waits for its body anyway.
+ * Calls `next` with a value, or with the result of a promise. `await` would delay even a value that
+ * is no promise. So only a list, a look-up and the steps before them use this function: with
+ * `await`, a list from memory over HTTP takes 2 % more CPU time. A create waits for its body
+ * anyway.
  */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return isPromise(value) ? value.then(next) : next(value)

@@ -38,7 +38,7 @@ const clientSchema = withMethods<PostgresClient>({ query: true }, 'an object wit
 /** Returns a function that repeats statements after a conflict, and translates errors. */
 export function queryOf(client: PostgresClient): Query {
   parseOption('client', clientSchema, client)
-  const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
+  const run = 'processID' in client ? oneAtATime(client) : client.query.bind(client)
   return async <Row>(text: string, values: PostgresValue[] = []) => {
     for (let tries = 1; ; tries++) {
       try {
@@ -65,7 +65,7 @@ function rowsOf<Row>(result: { readonly rows?: unknown } | null | undefined): re
 }
 
 /** A `Client` of pg is a single connection, so a statement waits for the one before it. */
-function inTurn(client: PostgresClient): PostgresClient['query'] {
+function oneAtATime(client: PostgresClient): PostgresClient['query'] {
   let last: Promise<unknown> = Promise.resolve()
   return (text, values) => {
     const result = last.then(() => client.query(text, values))

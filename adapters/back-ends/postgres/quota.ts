@@ -89,7 +89,7 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
  */
 type CounterRow = Readonly<Record<string, string | number | null>>
 
-/** Returns the state after the last requests of a counter. */
+/** Returns the counts of a row after its last requests. */
 function stateIn(row: CounterRow | undefined): QuotaState {
   if (row?.requests == null) return newQuotaState()
   const numberOf = (column: string) => Number(row[column])

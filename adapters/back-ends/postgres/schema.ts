@@ -102,11 +102,11 @@ const TABLES = `
  * A counter has two parts: the last requests of a subject (how many, when, and with which limits),
  * and the counts before them. The next statement adds these requests to the counts, returns the
  * counts, and stores its own requests as the last ones. So the SQL only adds requests to counts;
- * `countRequest` in JavaScript then decides about each request of the statement. `ends_at` is the end of the day
- * in which a ban that begins now would end, so the index changes once a day. Each request rewrites
- * a counter, so `fillfactor` leaves room for new row versions: such an update (HOT) changes no
- * index, and the next updates reuse its space without vacuum. Anonymous clients have their own
- * table: a flood of them cannot remove the counter of a client with a key.
+ * `countRequest` in JavaScript then decides about each request of the statement. `ends_at` is the
+ * end of the day in which a ban that begins now would end, so the index changes once a day. Each
+ * request rewrites a counter, so `fillfactor` leaves room for new row versions: such an update
+ * (HOT) changes no index, and the next updates reuse its space without vacuum. Anonymous clients
+ * have their own table: a flood of them cannot remove the counter of a client with a key.
  */
 const COUNTERS = `
     CREATE TABLE quota (
@@ -135,9 +135,9 @@ const COUNTERS = `
  * Returns the SQL of a function that counts requests. Each entry of `given` stands for equal
  * requests of one subject; the function returns the counts before these requests. A subject may
  * have several entries, but one statement cannot change a row twice, so each entry has a round.
- * `at` is the time, or null for PostgreSQL's time. PostgreSQL plans the statement in a function once
- * per connection. Outside a function, it would plan it for each request, which takes longer than
- * counting.
+ * `at` is the time, or null for PostgreSQL's time. PostgreSQL plans the statement in a function
+ * once per connection. Outside a function, it would plan it for each request, which takes longer
+ * than counting.
  *
  * @param table - its name, and the columns of its primary key
  */

@@ -57,8 +57,8 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
 }
 
 /**
- * Returns the setting, but `full` if a driver has set `normal` in WAL mode, as a power failure
- * could lose animals then.
+ * Returns the setting, but `full` if a driver has set `normal` in WAL mode: a power failure could
+ * then lose animals.
  */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'

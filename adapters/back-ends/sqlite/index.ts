@@ -74,7 +74,7 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)
     const requireOpenedFile = checkOfOpenedFile(database)
-    const inTurn = createWriter(database, requireOpenedFile)
+    const writeJob = createWriter(database, requireOpenedFile)
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a
     // failed commit.
@@ -82,13 +82,13 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
       requireOpenedFile()
       return guarded(() => prepared[name].all(...values))
     }
-    const write: RunOne = (name, ...values) => inTurn(() => prepared[name].all(...values))
+    const write: RunOne = (name, ...values) => writeJob(() => prepared[name].all(...values))
     const transact: RunAll = (commands) =>
-      inTurn(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
+      writeJob(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
     return {
       storage: tableStorage({ read, write, transact, hash: hashNow, clock }),
       keyStore: databaseKeys(options, read, write, clock),
-      quota: sqliteQuota(database, inTurn, clock),
+      quota: sqliteQuota(database, writeJob, clock),
     }
   })
 }

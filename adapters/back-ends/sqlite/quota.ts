@@ -36,7 +36,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   const countersOf = new WeakMap<Transaction, Map<string, Counter>>()
   let requests = 0
 
-  /** Begins the counters of a transaction, which are saved before its commit. */
+  /** Returns a map for the counters of a transaction, which saves them before its commit. */
   function openCounters(transaction: Transaction): Map<string, Counter> {
     const counters = new Map<string, Counter>()
     countersOf.set(transaction, counters)

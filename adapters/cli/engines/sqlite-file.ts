@@ -28,12 +28,12 @@ export async function connectTo(path: string): Promise<Connection> {
   return using(path, () => new Driver(path))
 }
 
-/** For commands that must not create the file. */
+/** Throws if there is no file, for commands that must not create one. */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
 }
 
-/** Without permission to read and write the file, every request would fail. */
+/** Throws without permission to read and write the file: every request would fail. */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: you have no permission to read and write it`)

@@ -78,8 +78,8 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     '/usage': async (request) => {
       const token = sentToken(request)
-      // Without this check, anybody could guess tokens: a response shows if a token is valid, and
-      // no limit counts the requests.
+      // Without this check, anybody could guess tokens: a response shows whether a token is valid,
+      // and no limit counts the requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return options.usageOf(token).then(

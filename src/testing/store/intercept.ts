@@ -62,7 +62,8 @@ export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'
     petStores.delete(origin)
     if (interceptor === undefined) return
     if (globalThis.fetch !== interceptor.patchedFetch) throw new PetStoreError('invalid_option', REPLACED)
-    // If MSW or nock was started later, it shares this interceptor, and would stop working without it.
+    // If MSW or nock was started later, it shares this interceptor, and would stop working without
+    // it.
     if (petStores.size > 0 || interceptor.isShared()) return
     // When MSW ends, it removes this entry, and without the entry, `dispose` does nothing.
     Reflect.set(globalThis, FetchInterceptor.symbol, interceptor)

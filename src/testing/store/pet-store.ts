@@ -67,8 +67,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
 /**
  * Creates a pet store in memory with one API key. Its clock starts at the system time and stands
  * still.
- * @throws {PetStoreError} `invalid_option` for an invalid option, also for `storage`, `keyStore` and
- * `quota`, because the test store has its own
+ * @throws {PetStoreError} `invalid_option` for an invalid option, also for `storage`, `keyStore`
+ * and `quota`, because the test store has its own
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -90,7 +90,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   // may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
 
-  /** Creates the back end, the pet store, the key and the client: once, and again for each `reset`. */
+  /**
+   * Creates the back end, the pet store, the key and the client: once, and again for each `reset`.
+   */
   async function createGeneration(withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })

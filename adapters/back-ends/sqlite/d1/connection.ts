@@ -56,8 +56,8 @@ const UNAVAILABLE =
   /^D1_ERROR: |\bNetwork connection lost\b|^internal error; reference = |^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
 /**
- * If the message contains a result code of SQLite, such as SQLITE_BUSY, that code decides;
- * otherwise `UNAVAILABLE` decides.
+ * Returns whether an error means that D1 cannot work now. The result code of SQLite in the message
+ * decides, such as SQLITE_BUSY. Without one, `UNAVAILABLE` decides.
  */
 function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }

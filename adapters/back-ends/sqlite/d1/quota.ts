@@ -5,7 +5,7 @@ import { PRUNE_EVERY } from '../statements.ts'
 import type { Command, Engine } from './connection.ts'
 import { spendStatements } from './statements.ts'
 
-/** The state before the last request, and this request. */
+/** The counts before the last request, and that request. */
 type Stored = QuotaState & LastRequests
 
 export function d1Quota({ run, transact }: Engine, clock: Clock | undefined): QuotaStore {

@@ -102,7 +102,7 @@ export class LimitsView {
   async #burst(code: 'rate_limit_exceeded' | 'api_key_banned'): Promise<void> {
     if (this.#isSending || this.#api.key === '') return
     const note = byId('burst-note')
-    // After a minute, the count would begin again at zero.
+    // Ends after a minute, because the count then begins again at zero.
     const endsAt = Date.now() + MINUTE
     let sent = 0
     let refused = 0

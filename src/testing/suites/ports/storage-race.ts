@@ -39,7 +39,7 @@ const BURST_SIZE = 20
 
 /**
  * Adds many animals at once, and reads meanwhile. With `AUTO_INCREMENT`, ids are given before the
- * commit, and long names make some commits later than those of greater ids.
+ * commit. Some names are long, so that a greater id is sometimes committed first.
  */
 export async function runBursts(checked: CheckedStorage): Promise<void> {
   const long = { ...SOLD, name: 'x'.repeat(16_000) }
