@@ -62,6 +62,12 @@ describe('a back end that fails', () => {
       503,
     ],
     ['a violated constraint', errno('23505'), 500],
+    ['a socket of undici that has closed', errno('UND_ERR_SOCKET'), 503],
+    ['an unreachable host among several causes', new AggregateError([errno('EHOSTUNREACH')]), 503],
+    ['a terminated response of undici', new TypeError('terminated'), 503],
+    ['a failed fetch without a code', new TypeError('fetch failed'), 503],
+    ['a time limit of AbortSignal', new DOMException('aborted', 'TimeoutError'), 503],
+    ['a time limit of AbortSignal as the cause', new Error('x', { cause: new DOMException('x', 'TimeoutError') }), 503],
   ]
 
   for (const port of ['list', 'find', 'spend'] as const) {
@@ -274,6 +280,29 @@ describe('a back end that returns an invalid value', () => {
     expect(status).toBe(500)
   })
 
+  test.each(['2031-01-01', 1_924_992_000, Number.NaN, new Date(0)])(
+    'the error names the key store if the expiresAt of a key is %j',
+    async (expiresAt) => {
+      const errors: unknown[] = []
+      const keyStore = { find: () => ({ id: 'desk', plan: 'free', expiresAt: expiresAt as number }) }
+      const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
+      const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: 'Bearer x' } })
+      expect(response.status).toBe(500)
+      expect(String(errors[0])).toMatch(
+        /^TypeError: key store: expected expiresAt .* milliseconds since the Unix epoch/,
+      )
+    },
+  )
+
+  test.each([true, 'Ada'])('the error names the key store if find returns %j', async (found) => {
+    const errors: unknown[] = []
+    const keyStore = { find: () => found as never }
+    const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
+    const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: 'Bearer x' } })
+    expect(response.status).toBe(500)
+    expect(String(errors[0])).toMatch(/^TypeError: key store: expected an ApiKey/)
+  })
+
   test('a back end may return promises of another realm', async () => {
     const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
     const { storage } = memory()
@@ -291,18 +320,11 @@ describe('a back end that returns an invalid value', () => {
   })
 })
 
-describe('a quota store that fails', () => {
-  test('a quota store that fails causes 503 by default', async () => {
-    const down = fail(errno('ECONNREFUSED'))
-    expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
-    const reported: unknown[] = []
-    const { send } = await broken(
-      { spend: down },
-      { onQuotaFailure: 'allow', onError: (error) => reported.push(error) },
-    )
-    const got = await send('/v1/pets')
-    expect([got.status, rateLimit(got).remaining, reported.length]).toEqual([200, 60, 1])
-  })
+test("with onQuotaFailure: 'allow', serves and reports a request that cannot be counted", async () => {
+  const onError = vi.fn()
+  const { send } = await broken({ spend: fail(errno('ECONNREFUSED')) }, { onQuotaFailure: 'allow', onError })
+  const got = await send('/v1/pets')
+  expect([got.status, rateLimit(got).remaining, onError.mock.calls.length]).toEqual([200, 60, 1])
 })
 
 describe('a back end that does not respond', () => {
@@ -502,6 +524,27 @@ describe('observers', () => {
       ['rate_limit_exceeded', 'acme'],
       ['api_key_banned', 'acme'],
     ])
+  })
+
+  test('onResponse gets 499 for a disconnected client, and onError is not called', async () => {
+    const reports: ResponseReport[] = []
+    const errors: unknown[] = []
+    const client = new AbortController()
+    const find = (_token: string, context?: { signal?: AbortSignal | undefined }) =>
+      new Promise<never>((_, reject) => {
+        context?.signal?.addEventListener('abort', () => reject(context.signal?.reason))
+      })
+    const petStore = createPetStore({
+      keyStore: { find },
+      onError: (error) => void errors.push(error),
+      onResponse: (report) => void reports.push(report),
+    })
+    const response = petStore.fetch(
+      new Request('http://a/v1/pets', { headers: { authorization: 'Bearer x' }, signal: client.signal }),
+    )
+    client.abort()
+    await response
+    expect([errors, reports.map(({ status }) => status)]).toEqual([[], [499]])
   })
 
   test('onResponse is told whether the response is a replay', async () => {

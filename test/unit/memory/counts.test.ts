@@ -1,8 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryQuota } from '../../../src/memory.ts'
 import type { QuotaCount, QuotaRequest } from '../../../src/ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/counting-rule.ts'
 
 const limits = { perMinute: 3, perDay: 8 }
 const ban = { afterRefusals: 2, seconds: 300 }
@@ -12,23 +10,6 @@ const counting = (max: number) => {
   const { spend } = memoryQuota(max)
   return (request: QuotaRequest) => spend(request) as QuotaCount
 }
-
-test('memoryQuota counts each subject separately, as countRequest does', () => {
-  const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const count = counting(4)
-      const states = new Map<string, QuotaState>()
-      let now = 0
-      for (const { subject, advance } of steps) {
-        now += advance
-        const state = states.get(subject) ?? newQuotaState()
-        states.set(subject, state)
-        expect(count(ask(subject, now))).toEqual(countRequest(state, ask(subject, now)))
-      }
-    }),
-  )
-})
 
 test('the counts of a subject that is used often are kept', () => {
   const count = counting(3)

@@ -216,13 +216,6 @@ describe('rejected bodies', () => {
     )
   })
 
-  test('rejects invalid UTF-8 with 400', async () => {
-    const { add } = await startApi()
-    const bytes = new TextEncoder().encode('{"name":"R?x","categoryId":1}')
-    bytes[10] = 0xff
-    expect(await add('', { body: bytes })).toMatchObject({ status: 400, code: 'malformed_json' })
-  })
-
   test.each([
     ['[', ']'],
     ['{"a":', '}'],
@@ -425,30 +418,6 @@ describe('the body limit', () => {
     })
   })
 
-  test.each([['text'], [new ArrayBuffer(29)]])('a body stream whose chunk is not bytes gets 400: %o', async (piece) => {
-    const { petStore, token } = await startApi()
-    const body = new ReadableStream({
-      start: (controller) => {
-        controller.enqueue(piece)
-        controller.close()
-      },
-    })
-    const headers = new Map([
-      ['authorization', `Bearer ${token}`],
-      ['content-type', 'application/json'],
-    ])
-    const request = {
-      method: 'POST',
-      url: 'http://x/v1/pets',
-      headers,
-      body,
-      bodyUsed: false,
-      signal: new AbortController().signal,
-    }
-    const response = await petStore.fetch(request as unknown as Request)
-    expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
-  })
-
   test.each([[{}], [{ 'content-length': '28' }], [{ 'content-length': '30' }]])(
     'adds no animal if the client disconnects before the body ends: %j',
     async (length) => {
@@ -472,12 +441,6 @@ describe('the body limit', () => {
 
   test('accepts the largest possible bodyLimit', async () => {
     expect((await post(ofSize(100), Number.MAX_SAFE_INTEGER)).status).toBe(201)
-  })
-
-  test('a body stream that fails gets 400', async () => {
-    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
-    const response = await post(broken)
-    expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
   })
 })
 

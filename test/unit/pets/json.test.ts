@@ -81,10 +81,6 @@ describe('writing animals', () => {
   })
 })
 
-test('bytes that are no UTF-8 are rejected', () => {
-  expect(() => readJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(/expected UTF-8, got other bytes/)
-})
-
 test('the error about a wrong animal of the storage names its values', () => {
   const wrong = { id: 1n, name: 7, categoryId: 2n } as unknown as Pet
   const expected =
