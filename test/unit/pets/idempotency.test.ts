@@ -72,6 +72,14 @@ describe('the form of an idempotency key', () => {
     expect(await count()).toBe(0)
   })
 
+  test('the message about a key says what was expected and received', async () => {
+    const { addWith } = await start()
+    expect((await addWith('a b')).message).toBe(
+      'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters, either without spaces and double quotes ' +
+        'or as a string in double quotes such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
+    )
+  })
+
   test('every idempotency key of visible characters is valid, and equals its quoted form', async () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -126,6 +134,12 @@ describe('a storage of your own', () => {
     const got = await addWith('order-1')
     expect(got.status).toBe(201)
     expect(got.headers.has('idempotency-replayed')).toBe(false)
+  })
+
+  test('the member `earlier` means nothing in the result of `create`', async () => {
+    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: 'same' })
+    const { add } = await start({ storage: { ...storage, create } })
+    expect((await add(REX)).headers.has('idempotency-replayed')).toBe(false)
   })
 
   test('createOnce causes 500 if the member `earlier` of its result is invalid', async () => {
