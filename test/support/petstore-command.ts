@@ -1,29 +1,62 @@
-import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { within } from './deadline.ts'
 
-const command = join(import.meta.dirname, '../../dist/cli.js')
+/** The path of the built command. */
+export const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
 
 /** The outcome of a command. */
-export interface Outcome {
-  readonly code: number
+export interface Ended {
+  readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a `petstore` command to its end. */
-export function runCommand(args: readonly string[], env = process.env, cwd = process.cwd()): Promise<Outcome> {
-  const options = { env, cwd }
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [command, ...args], options, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
+/** Runs the command `petstore` to its end, with additional environment variables. */
+export async function runPetstore(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd?: string,
+): Promise<Ended> {
+  const { child, read } = start(args, env, cwd)
+  const [code] = (await within(once(child, 'close'), 'the end of the command')) as [number | null]
+  return { code, ...read() }
 }
 
-/** Starts a `petstore` command without waiting for its end. */
-export function startCommand(args: readonly string[], stdio: StdioOptions = 'ignore'): ChildProcess {
-  return spawn(process.execPath, [command, ...args], { stdio })
+/** Starts `petstore serve` on a free port, and waits until it is ready. It is stopped when the test ends. */
+export async function startPetstore(...flags: string[]) {
+  const { child, read } = start(['serve', '--port', '0', ...flags])
+  const closed = once(child, 'close')
+  const line = (pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout') =>
+    within(
+      lineOf(child, stream, () => read()[stream], pattern),
+      String(pattern),
+    )
+  const ready = /^Ctrl-C ends it\.$|^\{/
+  // With `--log json`, `petstore serve` prints its welcome text to standard error.
+  await Promise.any([line(ready), line(ready, 'stderr')])
+  const text = read().stdout + read().stderr
+  const keys: Record<string, string> = Object.fromEntries(
+    [...text.matchAll(/^ {2}(\w+) +(pet_\w+)$/gm)].map(([, plan, token]) => [plan, token]),
+  )
+  return {
+    child,
+    line: (pattern: RegExp) => line(pattern),
+    errorLine: (pattern: RegExp) => line(pattern, 'stderr'),
+    keys,
+    /** The address of the API, with the base path. */
+    address: /^Pet store on (\S+), /m.exec(text)?.[1] as string,
+    /** The curl commands in the welcome text. */
+    curls: [...text.matchAll(/^ {2}(curl .+)$/gm)].map(([, command]) => command as string),
+    bearer: (plan: string) => ({ headers: { authorization: `Bearer ${keys[plan]}` } }),
+    output: () => read().stdout,
+    exited: async () => {
+      const [code] = (await within(closed, 'the end of the command')) as [number | null]
+      return { code, stderr: read().stderr }
+    },
+  }
 }
 
 /** A running `petstore serve`. */
@@ -35,11 +68,9 @@ export interface RunningServer {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** Starts `petstore serve` on a free port. */
+/** Starts `petstore serve` on a free port. The caller ends it. */
 export async function startServer(...args: string[]): Promise<RunningServer> {
-  const child = spawn(process.execPath, [command, 'serve', '--port', '0', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawnCommand(['serve', '--port', '0', ...args])
   let output = ''
   const read = (chunk: Buffer) => {
     output += chunk
@@ -56,4 +87,48 @@ export async function startServer(...args: string[]): Promise<RunningServer> {
     if (child.exitCode !== null) throw new Error(`petstore serve has ended: ${output}`)
   }
   return { url: /http:\S+\/v1/.exec(output)?.[0] ?? '', output: () => output, end }
+}
+
+/** Starts a `petstore` command without waiting for its end. */
+export function startCommand(args: readonly string[], stdio: StdioOptions = 'ignore'): ChildProcess {
+  return spawn(process.execPath, [COMMAND, ...args], { stdio })
+}
+
+function spawnCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string) {
+  const all = { ...process.env, ...env }
+  return spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: all, cwd })
+}
+
+function start(args: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string) {
+  const child = spawnCommand(args, env, cwd)
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, read: () => ({ stdout, stderr }) }
+}
+
+/** Waits for the first whole line that matches. */
+function lineOf(
+  child: ChildProcess,
+  stream: 'stdout' | 'stderr',
+  output: () => string,
+  pattern: RegExp,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const found = output()
+        .split('\n')
+        .slice(0, -1)
+        .find((line) => pattern.test(line))
+      if (found !== undefined) resolve(found)
+    }
+    child[stream]?.on('data', look)
+    child.on('close', () => reject(new Error(`the command ended: ${output()}`)))
+    look()
+  })
 }

@@ -121,69 +121,71 @@ describe('getPet', () => {
     expect((await send('/v1/pets/abc')).status).toBe(404)
     expect(get).not.toHaveBeenCalled()
   })
+})
 
-  test('getPet announces its removal only in its own responses', async () => {
-    const { send, add, petStore } = await startApi()
-    await add('{"name":"Rex","categoryId":1}')
-    const answers = [
-      await send('/v1/pets/1'),
-      await send('/v1/pets/1', { method: 'HEAD' }),
-      await send('/v1/pets/7'),
-      await send('/v1/pets/x'),
-      await send('/v1/pets/1', { token: null }),
-    ]
-    for (const { headers } of answers) {
-      expect(headers.get('deprecation')).toBe('@1764892800')
-      expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
-      expect(headers.get('link')).toBe('</v1/pets>; rel="successor-version"')
+describe('the removal of getPet', () => {
+  const toPet = { deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' }
+  const link = '</v1/pets>; rel="successor-version"'
+  const allow = 'GET, HEAD, OPTIONS'
+
+  /** Requests of the page `docs/removal-of-getpet.md`, with what it says about their responses. */
+  const requests = [
+    { method: 'GET', path: '/pets/1', before: 200, after: 410, headers: { ...toPet, link } },
+    { method: 'HEAD', path: '/pets/1', before: 200, after: 410, headers: { ...toPet, link } },
+    { method: 'GET', path: '/pets/999', before: 404, after: 410, headers: { ...toPet, link } },
+    { method: 'GET', path: '/pets/x', before: 404, after: 410, headers: { ...toPet, link } },
+    { method: 'GET', path: '/pets/1', token: 'wrong', before: 401, after: 401, headers: { ...toPet, link } },
+    { method: 'PUT', path: '/pets/1', before: 405, after: 405, headers: { allow } },
+    { method: 'OPTIONS', path: '/pets/1', before: 204, after: 204, headers: { allow } },
+    { method: 'GET', path: '/pets', before: 200, after: 200, headers: {} },
+  ]
+
+  test.each([
+    [undefined, false],
+    ['enforce', false],
+    ['announce', true],
+  ] as const)('happens as docs/removal-of-getpet.md says, with the option sunset %j', async (sunset, isKept) => {
+    const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1), sunset })
+    const expectResponses = async (isRemoved: boolean) => {
+      for (const { method, path, token, before, after, headers } of requests) {
+        const got = await send(`/v1${path}`, { method, ...(token && { token }) })
+        const received = ['deprecation', 'sunset', 'link', 'allow'].flatMap((name) => {
+          const value = got.headers.get(name)
+          return value === null ? [] : [[name, value]]
+        })
+        const { status, code } = got
+        expect([method, path, status, Object.fromEntries(received)]).toEqual([
+          method,
+          path,
+          isRemoved ? after : before,
+          headers,
+        ])
+        if (status === 410 && method === 'GET') expect(code).toBe('operation_removed')
+      }
+      const { headers } = await add('{"name":"Rex","categoryId":1}')
+      expect(headers.has('location')).toBe(!isRemoved)
     }
-    expect((await send('/v1/pets')).headers.has('deprecation')).toBe(false)
-    expect((await send('/v1/pets/1', { method: 'PUT' })).headers.has('deprecation')).toBe(false)
-    expect(petStore.basePath).toBe('/v1')
-  })
-
-  test('getPet responds with 410 from 5 December 2030', async () => {
-    const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
     await add('{"name":"Rex","categoryId":1}')
-    expect((await send('/v1/pets/1')).status).toBe(200)
+    await expectResponses(false)
     clock.advance(1)
-    const gone = await send('/v1/pets/1')
-    expect(gone).toMatchObject({ status: 410, code: 'operation_removed' })
-    expect(gone.headers.get('link')).toBe('</v1/pets>; rel="successor-version"')
-    expect((await send('/v1/pets/x')).status).toBe(410)
-    expect((await send('/v1/pets')).status).toBe(200)
+    await expectResponses(!isKept)
   })
 
-  test('OPTIONS, other methods and wrong keys keep their responses after 5 December 2030', async () => {
-    const { send, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
-    const responses = async () => {
-      const options = await send('/v1/pets/1', { method: 'OPTIONS' })
-      const put = await send('/v1/pets/1', { method: 'PUT' })
-      const withoutKey = await send('/v1/pets/1', { token: null })
-      const allow = [options.headers.get('allow'), put.headers.get('allow')]
-      return { statuses: [options.status, put.status, withoutKey.status], allow }
-    }
-    const before = await responses()
-    clock.advance(1)
-    expect(await responses()).toEqual(before)
-    expect(before).toEqual({ statuses: [204, 405, 401], allow: [allowOf('/pets/1'), allowOf('/pets/1')] })
-  })
-
-  test("getPet stays available with the option sunset: 'announce'", async () => {
-    const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
-    await add('{"name":"Rex","categoryId":1}')
-    expect((await send('/v1/pets/1')).status).toBe(200)
+  test('its 410 is counted, and its report names the operation and the key', async () => {
+    const onResponse = vi.fn()
+    const plans = { free: { perMinute: 1, perDay: 9 } }
+    const { send, key } = await startApi({ clock: manualClock(SUNSET), plans, onResponse })
+    expect([(await send('/v1/pets/1')).status, (await send('/v1/pets/1')).status]).toEqual([410, 429])
+    expect(onResponse.mock.calls[0]?.[0]).toMatchObject({ status: 410, operation: 'getPet', keyId: key.id })
   })
 })
 
 describe('Location', () => {
-  test('is the path of a new animal before the removal of getPet', async () => {
-    const { add, send, clock } = await startApi()
+  test('is the path of the new animal', async () => {
+    const { add, send } = await startApi()
     const { headers } = await add('{"name":"Rex","categoryId":1}')
     expect(headers.get('location')).toBe('/v1/pets/1')
-    expect((await send(headers.get('location') ?? '')).status).toBe(200)
-    clock.set(Date.UTC(2030, 11, 5))
-    expect((await add('{"name":"Rex","categoryId":1}')).headers.get('location')).toBeNull()
+    expect((await send('/v1/pets/1')).status).toBe(200)
   })
 
   test('begins with the publicUrl', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 import { hostProgram, portOf, startProgram } from '../../conformance/start-host.ts'
-import { runPetstore } from '../../support/serve-command.ts'
+import { runPetstore } from '../../support/petstore-command.ts'
 import { freePort } from '../../support/server-process.ts'
 
 const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env)
@@ -11,22 +11,18 @@ const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ..
 /** The host programs accept any token of the form `<plan>-<text>`. */
 const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 
-describe('petstore check against host programs', () => {
-  const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
-
-  test.each(programs)('petstore check passes every rule against the host %s.mjs', async (name) => {
-    const { value: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
-    onTestFinished(stop)
-    const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
-    expect({ code, stderr, failed: stdout.match(/^ {2}(?:FAIL|skip).*/gm) }).toEqual({
-      code: 0,
-      stderr: '',
-      failed: null,
-    })
-    expect(stdout).toMatch(
-      /^Interface: \d+ pass, 0 fail, 0 skipped\.\nOwn rules of petstore-kit: \d+ pass, 0 fail, 0 skipped\.$/m,
-    )
+test('petstore check passes every rule against a host program', async () => {
+  const { value: port, stop } = await startProgram([process.execPath, hostProgram('node.mjs')], portOf)
+  onTestFinished(stop)
+  const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
+  expect({ code, stderr, failed: stdout.match(/^ {2}(?:FAIL|skip).*/gm) }).toEqual({
+    code: 0,
+    stderr: '',
+    failed: null,
   })
+  expect(stdout).toMatch(
+    /^Interface: \d+ pass, 0 fail, 0 skipped\.\nOwn rules of petstore-kit: \d+ pass, 0 fail, 0 skipped\.$/m,
+  )
 })
 
 /** Starts a store on a free port. */

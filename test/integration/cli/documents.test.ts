@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../conformance/sqlite/open.ts'
-import { runPetstore } from '../../support/serve-command.ts'
+import { runPetstore } from '../../support/petstore-command.ts'
 import { findProgram, freePort } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 

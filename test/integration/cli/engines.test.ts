@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { within } from '../../support/deadline.ts'
-import { type RunningServer, runCommand, startCommand, startServer } from '../../support/petstore-command.ts'
+import { type RunningServer, runPetstore, startCommand, startServer } from '../../support/petstore-command.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
@@ -41,7 +41,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('petstore on PostgreSQL keeps animals and keys after a restart', async () => {
     const { url } = await openPostgres()
     const database = ['--database-url', url]
-    const issued = await runCommand(['keys', 'issue', ...database, '--plan', 'pro', '--label', 'ours'])
+    const issued = await runPetstore(['keys', 'issue', ...database, '--plan', 'pro', '--label', 'ours'])
     expect(issued.code).toBe(0)
     const token = issued.stdout.trim()
     for (const [count, added, total] of [
@@ -49,7 +49,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       [60, 20, 'is now 60'],
       [60, 0, 'was already at least 60'],
     ] as const) {
-      const { stdout } = await runCommand(['seed', '--count', String(count), ...database])
+      const { stdout } = await runPetstore(['seed', '--count', String(count), ...database])
       expect(stdout).toMatch(new RegExp(`^Added ${added} animals to PostgreSQL at \\S+: the total ${total}\\.\n$`))
     }
     const first = await serve(...database)
@@ -65,10 +65,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await first.end('SIGTERM')
     const second = await serve(...database)
     expect(await (await list(second, token)).json()).toEqual(pets)
-    const listed = await runCommand(['keys', 'list', ...database])
+    const listed = await runPetstore(['keys', 'list', ...database])
     expect(listed.stdout).toMatch(/^key_\w+ +valid +pro .* ours$/m)
     const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
-    expect(await runCommand(['keys', 'revoke', id, ...database])).toMatchObject({ code: 0, stderr: '' })
+    expect(await runPetstore(['keys', 'revoke', id, ...database])).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('petstore serve warns only once that a crash may lose animals', async () => {
@@ -126,7 +126,7 @@ describe.skipIf(missingRedis())('petstore on Redis', () => {
     const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
     // This server cannot listen: the port is taken. It must close its connection to Redis, or the process would not end.
     const { port } = new URL(server.url)
-    expect((await runCommand(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
+    expect((await runPetstore(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
     expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')
     await redis.stop()
     const refused = await list(server, token)

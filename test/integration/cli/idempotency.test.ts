@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { temporaryFolder } from '../../conformance/sqlite/open.ts'
-import { type RunningServer, runCommand, startServer } from '../../support/petstore-command.ts'
+import { type RunningServer, runPetstore, startServer } from '../../support/petstore-command.ts'
 
 const ROUNDS = 20
 const KILLS = Number(process.env.KILLS ?? 4)
@@ -14,7 +14,7 @@ beforeEach(async () => {
   cleanUp = [remove]
   data = `${folder}/pets.db`
   const args = ['--data', data, '--plan', 'enterprise', '--limits', '1000000/1000000']
-  token = (await runCommand(['keys', 'issue', ...args])).stdout.trim()
+  token = (await runPetstore(['keys', 'issue', ...args])).stdout.trim()
 })
 
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openApiDocument } from '../../../src/openapi/index.ts'
-import { runPetstore, startPetstore } from '../../support/serve-command.ts'
+import { runPetstore, startPetstore } from '../../support/petstore-command.ts'
 
 describe('petstore openapi', () => {
   test('petstore openapi prints the document as JSON', async () => {

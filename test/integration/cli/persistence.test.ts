@@ -6,7 +6,7 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { temporaryFolder } from '../../conformance/sqlite/open.ts'
-import { type RunningServer, runCommand, startCommand, startServer } from '../../support/petstore-command.ts'
+import { type RunningServer, runPetstore, startCommand, startServer } from '../../support/petstore-command.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,7 +32,7 @@ async function serveFile(...args: string[]): Promise<RunningServer> {
 }
 
 async function issueKey(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...args])
+  const { code, stdout, stderr } = await runPetstore(['keys', 'issue', '--data', data, ...args])
   expect({ code, stderr }).toMatchObject({ code: 0 })
   return stdout.trim()
 }
@@ -96,7 +96,7 @@ describe('petstore serve --data', () => {
     expect(unquoted(second.output())).toContain(unquoted(` petstore keys list --data ${data}\n`))
     const after = await get(`${second.url}/pets`, token)
     expect(await after.json()).toEqual(pets)
-    const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const { stdout } = await runPetstore(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(4)
   })
 
@@ -276,16 +276,16 @@ describe('petstore keys', () => {
     expect((await get(`${server.url}/pets`, token)).status).toBe(200)
     await server.end('SIGTERM')
 
-    const listed = await runCommand(['keys', 'list', '--data', data])
+    const listed = await runPetstore(['keys', 'list', '--data', data])
     expect(listed.stdout).toMatch(/^key_\w+ +valid +pro +- +acme +\S+ +2999-01-31T00:00 +a\\u001b\[2Jb$/m)
     const id = /key_\w+/.exec(listed.stdout)?.[0] ?? ''
-    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 0, stderr: '' })
-    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toEqual({
+    expect(await runPetstore(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 0, stderr: '' })
+    expect(await runPetstore(['keys', 'revoke', id, '--data', data])).toEqual({
       code: 1,
       stdout: '',
       stderr: `petstore: the key ${id} is already revoked\n`,
     })
-    expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
+    expect((await runPetstore(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
 
     const again = await serveFile()
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
@@ -293,7 +293,7 @@ describe('petstore keys', () => {
 
   test('petstore keys issue --json prints the token and the key', async () => {
     const args = ['keys', 'issue', '--data', data, '--json', '--plan', 'gold', '--limits', '7/70']
-    const { stdout } = await runCommand([...args, '--expires', '2999-01-31T00:00Z'])
+    const { stdout } = await runPetstore([...args, '--expires', '2999-01-31T00:00Z'])
     expect(JSON.parse(stdout)).toEqual({
       token: expect.stringMatching(/^pet_/),
       key: {
@@ -308,9 +308,9 @@ describe('petstore keys', () => {
 
   test('the flags of petstore keys update set and remove members of a key', async () => {
     const token = await issueKey('--plan', 'free', '--account', 'acme')
-    const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const { stdout: listed } = await runPetstore(['keys', 'list', '--data', data, '--json'])
     const [{ id }] = JSON.parse(listed)
-    const update = (...flags: string[]) => runCommand(['keys', 'update', id, '--data', data, ...flags])
+    const update = (...flags: string[]) => runPetstore(['keys', 'update', id, '--data', data, ...flags])
     const flags = ['--plan', 'gold', '--limits', '7/70', '--label', 'desk', '--expires', '2999-01-31']
     expect((await update(...flags)).stdout).toMatch(/^key_\w+ +valid +gold +7\/70 +acme +\S+ +2999-01-31T00:00 +desk$/m)
     const server = await serveFile()
@@ -321,11 +321,11 @@ describe('petstore keys', () => {
 
   test('petstore keys update rejects an empty change, and an unknown or revoked key', async () => {
     await issueKey('--plan', 'free')
-    const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const { stdout: listed } = await runPetstore(['keys', 'list', '--data', data, '--json'])
     const [{ id }] = JSON.parse(listed)
-    await runCommand(['keys', 'revoke', id, '--data', data])
+    await runPetstore(['keys', 'revoke', id, '--data', data])
     const update = async (id: string, ...flags: string[]) =>
-      (await runCommand(['keys', 'update', id, '--data', data, ...flags])).stderr
+      (await runPetstore(['keys', 'update', id, '--data', data, ...flags])).stderr
     expect(await update(id)).toMatch(/^petstore: expected a change, such as --plan pro/)
     expect(await update(id, '--no-limits')).toBe(
       'petstore: --plan: expected a plan, because a key without its own limits needs one\n',
@@ -342,7 +342,7 @@ describe('petstore keys', () => {
     [['--plan', 'enterprise'], /^petstore: --limits: the plan enterprise .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
   ])('petstore keys issue rejects the flags %j', async (flags, message) => {
-    const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])
+    const { code, stdout, stderr } = await runPetstore(['keys', 'issue', '--data', data, ...flags])
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
@@ -357,7 +357,7 @@ describe('petstore keys', () => {
     sqlite(database)
     database.exec('UPDATE petstore_schema SET version = 99')
     database.close()
-    const { code, stderr } = await runCommand(['keys', 'list', '--data', data])
+    const { code, stderr } = await runPetstore(['keys', 'list', '--data', data])
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^petstore: --data: expected a schema of version \d+ at most/),
@@ -366,7 +366,7 @@ describe('petstore keys', () => {
 
   test('several commands can open the same new file at the same time', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
-    const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const { stdout } = await runPetstore(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(8)
   })
 })
@@ -384,11 +384,11 @@ describe('petstore seed', () => {
       broken.kill('SIGKILL')
       await once(broken, 'exit')
     }
-    const { stdout } = await runCommand(args)
+    const { stdout } = await runPetstore(args)
     const [, added] =
       /^Added (\d+) animals to .*: the total (?:is now|was already at least) 60000\.$/m.exec(stdout) ?? []
     expect(Number(added)).toBeLessThan(60_000)
-    expect((await runCommand(args)).stdout).toMatch(/^Added 0 animals to .*: the total was already at least 60000\.$/m)
+    expect((await runPetstore(args)).stdout).toMatch(/^Added 0 animals to .*: the total was already at least 60000\.$/m)
     const pets = await walk(server.url, token)
     expect(pets.map(({ id }) => id)).toEqual(Array.from({ length: 60_000 }, (_, i) => i + 1))
     expect(pets.at(-1)).toMatchObject({ name: 'Biscuit 6000' })
@@ -400,7 +400,7 @@ test('keys issue revokes the new key if it cannot print the token', async () => 
   child.stdout?.destroy()
   const [code] = await once(child, 'exit')
   expect(code).toBe(1)
-  const { stdout } = await runCommand(['keys', 'list', '--json', '--data', data])
+  const { stdout } = await runPetstore(['keys', 'list', '--json', '--data', data])
   expect(JSON.parse(stdout)).toMatchObject([{ plan: 'pro', revokedAt: expect.any(Number) }])
 })
 
@@ -421,7 +421,7 @@ test('petstore never loads bun:sqlite from a node_modules folder', async () => {
   const planted = join(folder, 'node_modules', 'bun:sqlite')
   mkdirSync(planted, { recursive: true })
   writeFileSync(join(planted, 'index.js'), "console.error('planted')")
-  const outcome = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], process.env, folder)
+  const outcome = await runPetstore(['keys', 'issue', '--plan', 'free', '--data', data], {}, folder)
   expect(outcome).toMatchObject({ code: 0, stderr: expect.not.stringContaining('planted') })
 })
 
@@ -454,7 +454,7 @@ describe('a command with an invalid file or database', () => {
     [['serve', '--redis-url', 'redis://me:1/secret@127.0.0.1'], 'as %2F'],
     [['serve', '--redis-url', 'secret'], '--redis-url: expected a URL such as redis://'],
   ])('petstore prints an error of one line for the arguments %j', async (args, message) => {
-    const { code, stdout, stderr } = await runCommand(args)
+    const { code, stdout, stderr } = await runPetstore(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^petstore: [^\n]+\n$/)
@@ -467,7 +467,7 @@ describe('a command with an invalid file or database', () => {
     const holder = new Libsql(data)
     cleanUp.push(() => holder.close())
     holder.exec('BEGIN IMMEDIATE')
-    const { code, stderr } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data])
+    const { code, stderr } = await runPetstore(['keys', 'issue', '--plan', 'free', '--data', data])
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^petstore: cannot use .*pets\.db: database is locked\n$/),
@@ -483,19 +483,23 @@ describe('a command with an invalid file or database', () => {
       ['serve', '--port', '0', '--seed', '1', '--data', data],
       ['seed', '--count', '1', '--data', data],
     ])
-      expect(await runCommand(args)).toEqual({ code: 1, stdout: '', stderr: `petstore: cannot use ${data}: no room\n` })
+      expect(await runPetstore(args)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `petstore: cannot use ${data}: no room\n`,
+      })
   })
 
   test('the flag --data overrides PETSTORE_DATABASE_URL', async () => {
     const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
-    const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
+    const { code } = await runPetstore(['keys', 'issue', '--plan', 'free', '--data', data], env)
     expect(code).toBe(0)
-    expect((await runCommand(['keys', 'list'], { ...process.env, ...env, PETSTORE_DATA: '' })).code).toBe(1)
+    expect((await runPetstore(['keys', 'list'], { ...env, PETSTORE_DATA: '' })).code).toBe(1)
   })
 
   test('--data is rejected together with --database-url', async () => {
     const args = ['serve', '--data', data, '--database-url', 'postgres://127.0.0.1:1/pets']
-    expect((await runCommand(args)).stderr).toBe(
+    expect((await runPetstore(args)).stderr).toBe(
       'petstore: --data and --database-url cannot be combined: give one of them\n',
     )
   })

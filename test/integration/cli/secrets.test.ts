@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runPetstore } from '../../support/serve-command.ts'
+import { runPetstore } from '../../support/petstore-command.ts'
 
 const TOKEN = 'pet_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABC'
 const SECRETS = ['hunter2', 'w0rd', TOKEN]

@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runPetstore, startPetstore } from '../../support/petstore-command.ts'
 import { rawConnection } from '../../support/raw-http.ts'
-import { runPetstore, startPetstore } from '../../support/serve-command.ts'
+import { findProgram } from '../../support/server-process.ts'
+import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
 
 describe('petstore serve', () => {
@@ -91,6 +95,20 @@ describe('petstore serve', () => {
   })
 })
 
+describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the curl commands that serve prints', () => {
+  test.each([[[]], [['--base-path', "/it's(a)&b;$HOME*!/v1"]], [['--base-path', '/']]])(
+    'the printed curl commands work with the flags %j',
+    async (flags: string[]) => {
+      const { curls } = await startPetstore(...flags)
+      const outputs = curls.map(async (command) => (await promisify(execFile)('sh', ['-c', command])).stdout)
+      const [list, add] = await Promise.all(outputs)
+      expect(outputs).toHaveLength(2)
+      expect(list).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\[\{"id":1,"name":"Rex".*\]\n$/)
+      expect(add).toMatch(/^HTTP\/1\.1 201 Created\r\n[\s\S]*\r\n\r\n\{"id":9,"name":"Tiger".*\}\n$/)
+    },
+  )
+})
+
 describe('--control-port', () => {
   test('--control-port serves the control API and prints its address', async () => {
     const { line, child, exited } = await startPetstore('--control-port', '0', '--json', '--plan-limits', 'free=2/9')
@@ -109,6 +127,22 @@ describe('--control-port', () => {
     expect(await list()).toBe(200)
     child.kill('SIGTERM')
     expect(await exited()).toEqual({ code: 0, stderr: expect.stringMatching(/^\nClosing: .+\n$/) })
+  })
+
+  test.each([
+    [[], 410],
+    [['--sunset', 'enforce'], 410],
+    [['--sunset', 'announce'], 200],
+  ])('after 5 December 2030, getPet gets the right status with the flags %j', async (flags: string[], status) => {
+    const { line } = await startPetstore('--control-port', '0', '--json', '--seed', '1', ...flags)
+    const { url, control, keys } = JSON.parse(await line(/^\{/))
+    const headers = { authorization: `Bearer ${keys.free}` }
+    const statusAt = async (set: string) => {
+      await fetch(`${control}/clock`, { method: 'POST', body: JSON.stringify({ set }) })
+      return (await fetch(`${url}/pets/1`, { headers })).status
+    }
+    expect(await statusAt('2030-12-04T23:59:00Z')).toBe(200)
+    expect(await statusAt('2030-12-05T00:00:00Z')).toBe(status)
   })
 
   test.each([['--data'], ['--database-url'], ['--redis-url']])(
@@ -132,6 +166,7 @@ describe('environment variables', () => {
     ['PETSTORE_PUBLIC_URL', { PETSTORE_PUBLIC_URL: 'x' }, /^petstore: --public-url/],
     ['PETSTORE_CORS', { PETSTORE_CORS: 'x' }, /^petstore: --cors/],
     ['PETSTORE_TRUST_PROXY', { PETSTORE_TRUST_PROXY: 'x' }, /^petstore: --trust-proxy/],
+    ['PETSTORE_SUNSET', { PETSTORE_SUNSET: 'x' }, /--sunset/],
     ['PETSTORE_BODY_LIMIT', { PETSTORE_BODY_LIMIT: '0' }, /--body-limit/],
     ['PETSTORE_PLAN_LIMITS', { PETSTORE_PLAN_LIMITS: 'x' }, /--plan-limits/],
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
@@ -203,6 +238,7 @@ describe('petstore prints one line and exits with 1 if it cannot start', () => {
     [['serve', '--prot', '1'], /unknown option '--prot' \(Did you mean --port\?\)/],
     [['serve', '--host', ''], /--host/],
     [['serve', '--host', '192.0.2.1', '--port', '0'], /--host.*no such address/],
+    [['serve', '--sunset', 'never'], /--sunset.*Expected enforce or announce/],
     [['serve', '--drain-delay', '5s'], /--drain-delay.*seconds/],
     [['serve', '--seed', '1.5'], /--seed.*whole number/],
     [['serve', '--seed', '99999999999'], /--seed/],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
-import { runCommand } from '../../support/petstore-command.ts'
+import { runPetstore } from '../../support/petstore-command.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import {
   type PostgresServer,
@@ -68,7 +68,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
   })
 
   test('petstore keys issue works through PgBouncer if the URL ends with ?statement_timeout=', async () => {
-    const issue = (address: string) => runCommand(['keys', 'issue', '--plan', 'free', '--database-url', address])
+    const issue = (address: string) => runPetstore(['keys', 'issue', '--plan', 'free', '--database-url', address])
     expect(await issue(url)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(

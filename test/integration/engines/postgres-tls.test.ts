@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { runPetstore } from '../../support/petstore-command.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import {
   type PostgresServer,
@@ -12,7 +13,6 @@ import {
   startPostgres,
   unprivilegedUser,
 } from '../../support/postgres-server.ts'
-import { runPetstore } from '../../support/serve-command.ts'
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { startPetstore } from '../../support/serve-command.ts'
+import { startPetstore } from '../../support/petstore-command.ts'
 
 const CONNECTIONS = 100
 const PIPELINED = 20

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startPetstore } from '../../support/serve-command.ts'
+import { startPetstore } from '../../support/petstore-command.ts'
 
 /** Returns the header that the page sends, with the secret from the address that the server has printed. */
 function secretOf({ output }: { output(): string }): Record<string, string> {

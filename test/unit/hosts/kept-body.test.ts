@@ -59,7 +59,9 @@ test('rejects a body that is nested too deeply to serialize', () => {
   const text = '['.repeat(200_000) + ']'.repeat(200_000)
   const rawHeaders = ['Content-Length', String(text.length)]
   const incoming = { rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming
-  expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
+  expect(() => keptBody(incoming)).toThrow(
+    expect.objectContaining({ code: 'malformed_json', message: expect.stringContaining('nested too deeply') }),
+  )
 })
 
 test('accepts a parsed body without Content-Length only in HTTP/2', () => {
@@ -99,10 +101,4 @@ test.each([
   expect(() => keptBody(incoming)).toThrow(
     `${why}: mount the pet store before the body parser, or keep rawBody on Node's request (in Koa, context.req)`,
   )
-})
-
-test('the error says that a body is nested too deeply', () => {
-  const text = '['.repeat(200_000) + ']'.repeat(200_000)
-  const rawHeaders = ['Content-Length', String(text.length)]
-  expect(() => keptBody({ rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming)).toThrow('nested too deeply')
 })

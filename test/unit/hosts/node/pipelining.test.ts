@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import fc from 'fast-check'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
-import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
+import { expectSilence, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -30,42 +29,6 @@ test('serves exactly 60 of 500 pipelined requests under a limit of 60', async ()
   for (const { headers } of refused) {
     expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'retry-after': '60' })
   }
-})
-
-const pieces = {
-  'GET /v1/pets': (authorized: string) => [`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`, 200] as const,
-  'POST /v1/pets': (authorized: string) => [`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`, 201] as const,
-  'POST, in chunks': (authorized: string) =>
-    [
-      `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\n{\r\n1\r\n}\r\n0\r\nT: x\r\n\r\n`,
-      400,
-    ] as const,
-  'a body that is not read': (authorized: string) =>
-    [`DELETE /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 5\r\n\r\nhello`, 405] as const,
-  'no key': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
-}
-
-test('responds in order to pipelined requests that arrive in pieces of any size', async () => {
-  const { url, authorized } = await startServer()
-  const names = Object.keys(pieces) as (keyof typeof pieces)[]
-  const property = fc.asyncProperty(
-    fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 8 }),
-    fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 20 }),
-    async (wanted, cuts) => {
-      const requests = wanted.map((name) => pieces[name](authorized))
-      const connection = await rawConnection(url)
-      let rest = requests.map(([bytes]) => bytes).join('')
-      for (let i = 0; rest !== ''; i++) {
-        const cut = cuts[i] ?? rest.length
-        await connection.send(rest.slice(0, cut))
-        rest = rest.slice(cut)
-      }
-      const statuses = (await answers(connection, requests.length)).map(({ status }) => status)
-      connection.leave()
-      expect(statuses).toEqual(requests.map(([, status]) => status))
-    },
-  )
-  await fc.assert(property, { numRuns: 60 })
 })
 
 test('a pipelined request starts only after the client has read the earlier response', async () => {
