@@ -46,14 +46,14 @@ function createProgram(): Command {
     })
 
   const database = [
-    flag('--data <file>', 'store everything in this SQLite file', flags.parseFile),
-    flag('--database-url <url>', 'store everything in this PostgreSQL database'),
+    flag('--data <file>', 'SQLite file for animals, keys and counts', flags.parseFile),
+    flag('--database-url <url>', 'PostgreSQL database for animals, keys and counts'),
   ]
   const port = flags.wholeNumber(portNumber)
   // Without a maximum, a mistyped number could fill the memory.
   const demoAnimals = flags.wholeNumber(wholeNumber(0, 1_000_000))
   const basePath = flag('--base-path <path>', 'path under which clients see the API').default('/v1')
-  const redisUrl = flag('--redis-url <url>', 'count requests in Redis')
+  const redisUrl = flag('--redis-url <url>', 'Redis for the counts alone')
   const planLimits = flag(
     '--plan-limits <plan=minute/day...>',
     'limits of a plan, such as free=10/100; may be repeated',
@@ -84,7 +84,7 @@ function createProgram(): Command {
     ),
     flag('--sunset <policy>', 'enforce or announce the removal of getPet on 5 December 2030', flags.parseSunset),
     planLimits,
-    flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
+    flag('--key <plan=token...>', 'fixed key for development, such as pro=my-token; may be repeated', flags.parseKeys),
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),
     flag('--demo', 'add demo animals and keys to an empty file or database (a store in memory always gets them)'),
     flag('--seed <number>', 'demo animals for an empty store (default: 8 in memory or with --demo)', demoAnimals),
@@ -95,7 +95,7 @@ function createProgram(): Command {
       'how long /ready responds with 503 before the server closes (default: 5, but 0 at a terminal or in memory)',
       flags.parseSeconds,
     ),
-    flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port),
+    flag('--control-port <number>', 'port of the control API of a test double, 0 for any free port', port),
   ])
 
   add(program, 'openapi', 'print the OpenAPI document of the API', runOpenApi, [
@@ -107,7 +107,7 @@ function createProgram(): Command {
 
   const keys = program.command('keys').description('issue, change, list and revoke API keys')
   const id = new Argument('<id>', 'id of the key, such as key_…; petstore keys list prints it')
-  const account = option('--account <name>', 'keys with the same account are counted together')
+  const account = option('--account <name>', 'account of the key; its keys are counted together')
   const label = option('--label <text>', 'note for the list of keys')
   const limits = option('--limits <minute/day>', 'limits for this key only, such as 10/100', flags.parseLimits)
   const expires = option('--expires <date>', 'when the key expires, such as 2030-01-31', flags.parseExpiry)
