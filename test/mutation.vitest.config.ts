@@ -16,7 +16,7 @@ export default defineConfig({
     include: [
       'test/conformance/fetch.test.ts',
       'test/unit/*.test.ts',
-      'test/unit/{http,keys,memory,pets,quota,support}/**/*.test.ts',
+      'test/unit/{http,keys,memory,pets,quota,reports,support}/**/*.test.ts',
       'test/unit/testing/suites/ports/memory.test.ts',
       'test/unit/testing/suites/http/http-contract.test.ts',
       'test/unit/hosts/{fetch-bodies,uncounted-responses}.test.ts',

@@ -153,14 +153,16 @@ describe('the removal of getPet', () => {
           const value = got.headers.get(name)
           return value === null ? [] : [[name, value]]
         })
-        const { status, code } = got
+        const { status, code, message } = got
         expect([method, path, status, Object.fromEntries(received)]).toEqual([
           method,
           path,
           isRemoved ? after : before,
           headers,
         ])
-        if (status === 410 && method === 'GET') expect(code).toBe('operation_removed')
+        if (status !== 410 || method !== 'GET') continue
+        expect(code).toBe('operation_removed')
+        expect(message).toBe('This operation was removed on 5 December 2030: use GET /pets instead.')
       }
       const { headers } = await add('{"name":"Rex","categoryId":1}')
       expect(headers.has('location')).toBe(!isRemoved)
@@ -262,13 +264,14 @@ describe('CORS', () => {
       expect((await send('/v1/pets', init)).headers.has('access-control-allow-credentials')).toBe(false)
   })
 
-  test('a preflight response allows the headers of the option cors.headers', async () => {
-    const { send } = await startApi({ cors: { headers: ['traceparent'] } })
+  test('a preflight response has the values of the options cors.headers and cors.maxAge', async () => {
+    const { send } = await startApi({ cors: { headers: ['traceparent'], maxAge: 5 } })
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' }
     const { headers: allowed } = await send('/v1/pets', { method: 'OPTIONS', headers })
     expect(allowed.get('access-control-allow-headers')).toBe(
       'Authorization, Content-Type, Idempotency-Key, traceparent',
     )
+    expect(allowed.get('access-control-max-age')).toBe('5')
     expect(allowed.get('access-control-expose-headers')).toContain('X-Next-Cursor')
   })
 

@@ -48,6 +48,18 @@ test.each([
   expect(statusOf(contentType)).toBe(415)
 })
 
+test.each([
+  [{}, 'expected application/json, got nothing'],
+  [{ 'content-type': 'text/plain' }, 'expected application/json, got the string "text/plain"'],
+  [
+    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    'expected no Content-Encoding, got the string "gzip"',
+  ],
+])('the error about the headers %j says what was expected and received', (headers: Record<string, string>, reason) => {
+  const { message } = JSON.parse(mediaTypeError({ header: (name) => headers[name] })?.body ?? '')
+  expect(message).toBe(`The body must be application/json in UTF-8: ${reason}.`)
+})
+
 const token = fc.stringMatching(/^[\w!#$%&'*+.^`|~-]{1,12}$/)
 const quoted = fc.stringMatching(/^(?:[\w ;,=/:]|\\["\\]){0,12}$/).map((text) => `"${text}"`)
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readAndDiscard } from '../../../src/http/read-body.ts'
-import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
+import { createPetStore, type KeyStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
 test('toResponse keeps repeated headers and adds no header', () => {
@@ -141,6 +141,36 @@ test.each([
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const created = await petStore.fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
   expect(created.status).toBe(201)
+})
+
+test.each<[string, (init: RequestInit) => RequestInit | Request]>([
+  ['an object', (init) => init],
+  ['a Request', (init) => new Request('http://a', init)],
+])('the back end gets the signal of the second argument of fetch: %s', async (_, toInit) => {
+  const find = vi.fn<KeyStore['find']>(() => new Promise(() => {}))
+  const client = new AbortController()
+  const init = { signal: client.signal, headers: { authorization: 'Bearer a' } }
+  void createPetStore({ keyStore: { find } }).fetch('http://a/v1/pets', toInit(init) as RequestInit)
+  const signal = find.mock.calls[0]?.[1]?.signal
+  expect(signal?.aborted).toBe(false)
+  client.abort('left')
+  expect([signal?.aborted, signal?.reason]).toEqual([true, 'left'])
+})
+
+test('without a global Request, fetch says what to use in Jest', async () => {
+  vi.stubGlobal('Request', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  await expect(createPetStore().fetch('http://a/v1/pets')).rejects.toMatchObject({
+    code: 'internal_error',
+    message:
+      'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom in place of jsdom.',
+  })
+})
+
+test('links contain the basePath that Next.js passes in nextUrl', () => {
+  const request = new Request('http://a/shop/v1/pets')
+  expect(toApiRequest(Object.assign(request, { nextUrl: { basePath: '/shop' } })).mountPath).toBe('/shop')
+  expect(toApiRequest(Object.assign(request, { nextUrl: { basePath: 7 } })).mountPath).toBeUndefined()
 })
 
 test('fetch ignores its second argument if the first is a Request', async () => {
