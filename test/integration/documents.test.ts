@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { errorTable } from '../../src/errors.ts'
+import { defaultPlans } from '../../src/model.ts'
 import { postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../support/redis-server.ts'
 import { freePort } from '../support/server-process.ts'
@@ -97,6 +99,23 @@ describe('the documents', () => {
         expect({ document, link, exists: existsSync(target) }).toEqual({ document, link, exists: true })
       }
     }
+  })
+
+  test.each(['README.md', 'docs/interface.md'])('%s states the limits of each plan', (document) => {
+    const text = readFileSync(resolve(root, document), 'utf8').toLowerCase().replaceAll('`', '')
+    for (const [plan, { perMinute, perDay }] of Object.entries(defaultPlans))
+      expect(text).toContain(`| ${plan} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`)
+  })
+
+  test('docs/behaviour.md states every error code with its status', () => {
+    const table = readFileSync(resolve(root, 'docs/behaviour.md'), 'utf8')
+    const rows = [...table.matchAll(/^\| (\d{3}) \| (.+?) \|/gm)].map(([, status, codes = '']) => ({ status, codes }))
+    const stated = rows.flatMap(({ status, codes }) =>
+      [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)] as const),
+    )
+    const known = Object.entries(errorTable).map(([code, { status }]) => [code, status] as const)
+    expect(Object.fromEntries(stated)).toEqual(Object.fromEntries(known))
+    expect(stated).toHaveLength(known.length)
   })
 
   const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
