@@ -30,6 +30,12 @@ const snippets = documents.flatMap((document): Snippet[] =>
     ([, language = '', excerptOf = '', code = '']) => ({ document, language, excerptOf, code }),
   ),
 )
+/** Returns the anchors of the headings in a document, as GitHub names them. */
+function anchorsIn(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase())
+  return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')))
+}
+
 const titleOf = ({ document, code }: Snippet) => `${document}: ${code.trim().split('\n').at(-1)}`
 
 /** Environment variables with the URLs of PostgreSQL and Redis. Empty if this machine lacks either of them. */
@@ -91,12 +97,16 @@ describe('the documents', () => {
     expect(before).toMatch(/run `node \w+\.mjs`:\s*$/)
   })
 
-  test('the documents link only to existing files', () => {
+  test('the documents link only to existing files and headings', () => {
+    const textOf = (document: string) =>
+      readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
     for (const document of documents) {
-      const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
-      for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
-        const target = resolve(root, dirname(document), link)
-        expect({ document, link, exists: existsSync(target) }).toEqual({ document, link, exists: true })
+      for (const [, link = ''] of textOf(document).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+        const [path = '', heading] = link.split('#')
+        const target = path === '' ? document : join(dirname(document), path)
+        const hasHeading = heading === undefined || !target.endsWith('.md') || anchorsIn(textOf(target)).has(heading)
+        const exists = existsSync(resolve(root, target)) && hasHeading
+        expect({ document, link, exists }).toEqual({ document, link, exists: true })
       }
     }
   })
