@@ -1,23 +1,64 @@
 import { setImmediate } from 'node:timers'
+import { codeOf } from '../../../src/errors.ts'
 import { BodyBytes } from '../../../src/http/body-bytes.ts'
 import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
 import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength, isHttp2, isSmallBody, type NodeIncoming, type NodeOutgoing, sentHeader } from './messages.ts'
 
 /**
- * Returns the request body. If the host has already read it, returns the copy that the host has
- * kept. Not `async`, because that would delay each body by three microtasks.
+ * How many bytes of a body are kept for the store while the host reads the same body. No limit of
+ * the store is known at this time.
  */
-export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: number): Promise<Uint8Array> {
-  if (declaredLength(incoming) > limit) return Promise.reject(tooLarge(limit))
-  // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
-  if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead)
-    return Promise.reject(new PetStoreError('incomplete_body'))
-  // `incoming.body` does not show whether the body was read: parsers set it even if they have read
-  // nothing.
-  if (incoming.readableDidRead || incoming.readableEnded || isMockWithBody(incoming)) return takeKept(incoming, limit)
+const KEPT_BYTES = 1_048_576
+
+/**
+ * Keeps the body if the host reads it too: when the store asks for the body, after the look-up of
+ * the key, it may have passed. Returns `undefined` if only the store reads the body.
+ */
+export function keepBodyOfHost(incoming: NodeIncoming): Promise<Uint8Array> | undefined {
+  const isReadByHost = incoming.readableFlowing === true || incoming.listenerCount('readable') > 0
+  if (!isReadByHost || isPartlyRead(incoming)) return undefined
+  const kept = collect(incoming, KEPT_BYTES)
+  // The store may never ask for the body. A rejection would then end the process.
+  kept.catch(() => {})
+  return kept
+}
+
+/**
+ * Returns the request body. If the host has already read it, returns the copy that the host has
+ * kept.
+ * @param kept - the body from {@link keepBodyOfHost}
+ */
+export async function readBody(
+  incoming: NodeIncoming,
+  outgoing: NodeOutgoing,
+  limit: number,
+  kept: Promise<Uint8Array> | undefined,
+): Promise<Uint8Array> {
+  if (declaredLength(incoming) > limit) throw tooLarge(limit)
+  if (kept === undefined) {
+    // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
+    if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead) throw new PetStoreError('incomplete_body')
+    // `incoming.body` does not show whether the body was read: parsers set it even if they have
+    // read nothing.
+    if (isPartlyRead(incoming) || isMockWithBody(incoming)) return takeKept(incoming, limit)
+  }
   if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
-  return collect(incoming, limit)
+  return kept === undefined ? collect(incoming, limit) : withinLimit(kept, limit)
+}
+
+async function withinLimit(kept: Promise<Uint8Array>, limit: number): Promise<Uint8Array> {
+  try {
+    const body = await kept
+    if (body.byteLength <= limit) return body
+  } catch (error) {
+    if (codeOf(error) !== 'payload_too_large') throw error
+  }
+  throw tooLarge(Math.min(limit, KEPT_BYTES))
+}
+
+function isPartlyRead(incoming: NodeIncoming): boolean {
+  return incoming.readableDidRead === true || incoming.readableEnded === true
 }
 
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {

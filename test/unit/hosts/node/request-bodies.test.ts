@@ -1,5 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
@@ -19,16 +26,12 @@ async function listening(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Creates a store that has cached the key: without the cache, the host could read the body during the look-up of the key. */
-async function warmStore(options?: TestServerOptions) {
-  const { petStore, authorized } = await storeWithKey(options)
-  const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
-  await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
-  return { petStore, authorized }
-}
-
-async function given(host: (handler: NodeHandler) => RequestListener, options?: ServerOptions) {
-  const { petStore, authorized } = await warmStore()
+async function given(
+  host: (handler: NodeHandler) => RequestListener,
+  options?: ServerOptions,
+  storeOptions?: TestServerOptions,
+) {
+  const { petStore, authorized } = await storeWithKey(storeOptions)
   const { server, url } = await listening(host(toNodeHandler(petStore)), options)
   const connection = await rawConnection(url)
   return { server, connection, create: `POST /v1/pets HTTP/1.1\r\n${authorized}` }
@@ -39,7 +42,7 @@ async function sendInPieces({ socket, send }: RawConnection, text: string, cuts:
   const ends = [...new Set(cuts.map((cut) => cut % text.length))].sort((a, b) => a - b)
   for (const [i, end] of [...ends, text.length].entries()) {
     await send(text.slice(ends[i - 1] ?? 0, end))
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
   }
   expect(socket.destroyed).toBe(false)
 }
@@ -77,6 +80,7 @@ test.each(['close', 'keep-alive'])('a request with Connection: %s gets that head
 })
 
 const ignore = () => {}
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 const listeners: Record<string, (request: IncomingMessage) => void> = {
   data: (request) => request.on('data', ignore),
@@ -90,14 +94,27 @@ const listeners: Record<string, (request: IncomingMessage) => void> = {
   'a pipe': (request) => request.pipe(new PassThrough().resume()),
 }
 
-describe('a host that also listens to the body', () => {
+/** Adds three turns of the event loop to each request, as the look-up of a key in a database does. */
+const lookUpSlowly = (petStore: PetStore): PetStore => ({
+  ...petStore,
+  handle: async (request) => {
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+    return petStore.handle(request)
+  },
+})
+
+describe.each([
+  ['in memory', undefined],
+  ['in a database', lookUpSlowly],
+])('a host that also listens to the body, with keys %s', (_, wrap) => {
   for (const [title, listen] of Object.entries(listeners)) {
     test(`the store reads the whole body although the host listens to it too: ${title}`, async () => {
-      const { connection, create } = await given((handler) => async (request, response) => {
-        if (request.headers['x-turn'] === 'later') await new Promise((resolve) => setImmediate(resolve))
+      const host = (handler: NodeHandler) => async (request: IncomingMessage, response: ServerResponse) => {
+        if (request.headers['x-turn'] === 'later') await nextTurn()
         listen(request)
         handler(request, response)
-      })
+      }
+      const { connection, create } = await given(host, {}, { wrap })
       const json = fc.constantFrom('{"name":"Rex","categoryId":1}', '{"name":"Rex","categoryId":1}GARBAGE')
       const turn = fc.constantFrom('now', 'later')
       await fc.assert(
@@ -142,6 +159,21 @@ test('the store reads the body although the host pauses after each resume', asyn
   expect(pauses).toBeLessThan(100_000)
 })
 
+test.each([
+  [100, 101, 100],
+  [3_000_000, 1_100_000, 1_048_576],
+])('with bodyLimit %i, a body of %i bytes that the host reads too gets 413', async (bodyLimit, length, stated) => {
+  const host = (handler: NodeHandler) => (request: IncomingMessage, response: ServerResponse) => {
+    request.resume()
+    handler(request, response)
+  }
+  const { connection, create } = await given(host, {}, { store: { bodyLimit } })
+  const head = `${create}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+  void connection.send(`${head}${length.toString(16)}\r\n${' '.repeat(length)}\r\n0\r\n\r\n`)
+  const { status, body } = await connection.answer()
+  expect([status, body]).toEqual([413, expect.stringContaining(`at most ${stated} bytes`)])
+})
+
 test('waits for a body that the host is still reading', async () => {
   let isRead = () => {}
   const read = new Promise<void>((resolve) => {
@@ -151,7 +183,7 @@ test('waits for a body that the host is still reading', async () => {
     ...petStore,
     handle: (request) => read.then(() => petStore.handle(request)),
   })
-  const { petStore, authorized } = await warmStore({ wrap })
+  const { petStore, authorized } = await storeWithKey({ wrap })
   const handler = toNodeHandler(petStore)
   const { url } = await listening((request, response) => {
     const host = request as IncomingMessage & { rawBody: string }
@@ -189,7 +221,7 @@ test('when the response finishes, the request has ended and has been destroyed',
 
 test('a disconnect after the whole body has arrived causes no error event', async () => {
   const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
-  const { petStore, authorized } = await warmStore({ store: { storage } })
+  const { petStore, authorized } = await storeWithKey({ store: { storage } })
   const handler = toNodeHandler(petStore)
   const events: string[] = []
   let leave = ignore
