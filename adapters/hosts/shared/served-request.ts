@@ -3,11 +3,8 @@ import { type PetStore, toResponse } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
-/**
- * Returns the IP address of the connection. Called only if the address is needed, because asking
- * some runtimes for it is slow.
- */
-export type PeerReader = () => string | undefined
+/** Returns the IP address of the connection. Throws if the host has passed something else. */
+type PeerReader = () => string | undefined
 
 /**
  * A `Request` and the address of its connection. The adapters of Bun and Deno override what their
@@ -15,19 +12,16 @@ export type PeerReader = () => string | undefined
  */
 export class ServedRequest extends FetchRequest {
   isAnswered = false
-  readonly #readPeer: PeerReader
+  readonly #peer: string | undefined
   readonly #readAddress: AddressReader
-  #peer: string | undefined | null = null
 
-  constructor(request: Request, readPeer: PeerReader, readAddress: AddressReader) {
+  constructor(request: Request, peer: string | undefined, readAddress: AddressReader) {
     super(request)
-    this.#readPeer = readPeer
+    this.#peer = peer
     this.#readAddress = readAddress
   }
 
   override get clientAddress(): string | undefined {
-    // Stored, because a closed connection has no address.
-    if (this.#peer === null) this.#peer = this.#readPeer()
     return this.#readAddress(this.#peer, this.header(FORWARDED_FOR))
   }
 }
@@ -38,7 +32,8 @@ export function fetchResponder(petStore: PetStore, options: HandlerOptions, Serv
   return async (request: Request, readPeer: PeerReader): Promise<Response> => {
     let served: ServedRequest | undefined
     try {
-      served = new Served(request, readPeer, readAddress)
+      // Read the address now, because a closed connection has none.
+      served = new Served(request, readPeer(), readAddress)
       warnAboutProxy(served)
       return toResponse(await petStore.handle(served))
     } catch (error) {
