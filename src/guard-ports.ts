@@ -11,7 +11,6 @@ import type {
   QuotaRequest,
 } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
-import { isPromise } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
 /**
@@ -65,7 +64,7 @@ type GuardedCall = <T>(
   context: CallContext | undefined,
   call: (timed: CallContext) => MaybePromise<T>,
   check?: (value: T) => T,
-) => MaybePromise<T>
+) => Promise<T>
 
 /**
  * Returns a function that makes calls of a port. Rejects a promise without a result after `timeout`
@@ -74,7 +73,8 @@ type GuardedCall = <T>(
  * come from a cache
  */
 function guard(port: string, timeout: number, succeed: () => void): GuardedCall {
-  async function settled<T>(value: Promise<T>, timed: TimedContext, check: (value: T) => T): Promise<T> {
+  return async (context, call, check = (value) => value) => {
+    const timed = new TimedContext(context)
     const onTimeout = () => {
       const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
       const error = new PetStoreError('service_unavailable', undefined, { cause })
@@ -82,6 +82,9 @@ function guard(port: string, timeout: number, succeed: () => void): GuardedCall 
       return error
     }
     try {
+      const value = call(timed)
+      // A store in memory and a cache return the value itself, which needs no timer.
+      if (!isPromise(value)) return check(value)
       const result = check(await withTimeout(value, timeout, onTimeout))
       succeed()
       return result
@@ -91,19 +94,14 @@ function guard(port: string, timeout: number, succeed: () => void): GuardedCall 
       timed.settle()
     }
   }
+}
 
-  return (context, call, check = (value) => value) => {
-    const timed = new TimedContext(context)
-    try {
-      const value = call(timed)
-      if (isPromise(value)) return settled(value, timed, check)
-      timed.settle()
-      return check(value)
-    } catch (error) {
-      timed.settle()
-      throw toPortFault(error)
-    }
-  }
+/**
+ * Returns whether a value is a promise. A library's own kind of promise counts too: any object with
+ * a method `then`.
+ */
+function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 /**

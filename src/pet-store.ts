@@ -6,7 +6,7 @@ import { fetchThrough, type PetStoreFetch } from './http/fetch.ts'
 import { type ApiRequest, hasUnknownExpectation, isAborted, readTarget, type Target } from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
-import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
+import { authenticate, unauthorized } from './keys/authenticate.ts'
 import { memory } from './memory.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type Deprecation, type OperationName, operations } from './operations.ts'
@@ -14,7 +14,7 @@ import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { listPets, pageCache } from './pets/list.ts'
-import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
+import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
 import {
   type Allowance,
@@ -30,7 +30,6 @@ import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
 import { invalidOption } from './schemas/options.ts'
-import { andThen, isPromise } from './support/maybe-promise.ts'
 import { isTime, systemClock } from './support/time.ts'
 
 /** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
@@ -62,19 +61,15 @@ interface RequestContext {
   readonly startedAt: number
   /** The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no `onResponse`. */
   readonly arrivedAt: number
-  /** `null` until the address has been read from the request; `undefined` if the request has no address. */
-  clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
   /** The subject whose requests are counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
   subject: string
   allowance: Allowance | undefined
-  /** Why the request gets 500 after it is counted. */
-  problem?: Error | undefined
 }
 
 /** Carries out an operation for a request that is authenticated and counted. */
-type Handler = (context: RequestContext, parameters: PathParameters) => MaybePromise<OwnResponse>
+type Handler = (context: RequestContext, parameters: PathParameters) => Promise<OwnResponse>
 
 /**
  * Creates a pet store: the whole service as one function from request to response. By default, all data is in memory.
@@ -118,23 +113,14 @@ export function createPetStore(
   }
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
 
-  /** Responds to a request. Returns a promise only if a port has returned one. Never throws, and the promise never rejects. */
-  function respond(request: ApiRequest): MaybePromise<ApiResponse> {
+  /** Responds to a request. The promise never rejects. */
+  async function respond(request: ApiRequest): Promise<ApiResponse> {
     let context: RequestContext | undefined
     try {
       context = createContext(request)
-      const response = handle(context)
-      return isPromise(response) ? finalizeLater(response, context) : finalize(response, context)
+      return finalize(await handle(context), context)
     } catch (error) {
       return recover(error, request, context)
-    }
-  }
-
-  async function finalizeLater(response: Promise<OwnResponse>, context: RequestContext): Promise<ApiResponse> {
-    try {
-      return finalize(await response, context)
-    } catch (error) {
-      return recover(error, context.request, context)
     }
   }
 
@@ -173,7 +159,6 @@ export function createPetStore(
       deprecation: route.operation && operations[route.operation].deprecation,
       startedAt: readTime(),
       arrivedAt: observers.onResponse ? monotonic() : 0,
-      clientAddress: null,
       key: undefined,
       limits: quotaRules.anonymous,
       subject: '',
@@ -188,47 +173,33 @@ export function createPetStore(
     return time
   }
 
-  function handle(context: RequestContext): MaybePromise<OwnResponse> {
+  async function handle(context: RequestContext): Promise<OwnResponse> {
     const { request, route } = context
-    if (observers.onResponse) readClientAddress(context)
     if (request.rejection !== undefined) return errorResponse(request.rejection)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
-    const caller = authenticate(request, ports.keyStore, clock)
-    if (!isPromise(caller)) return enforceQuota(caller, context)
-    // If `readClientAddress` throws, nobody awaits `caller`. A rejection of `caller` would then end the Node process.
-    caller.catch(() => {})
-    // Read the address now, because a socket loses its address if the client disconnects during the look-up of the key.
-    readClientAddress(context)
-    return caller.then((found) => enforceQuota(found, context))
+    const caller = await authenticate(request, ports.keyStore, clock)
+    context.key = caller.key
+    const allowance = await enforceQuota(context)
+    if (allowance.refusal) return tooManyRequests(allowance.refusal)
+    return caller.key ? await dispatch(context) : unauthorized(caller)
   }
 
-  function readClientAddress(context: RequestContext): string | undefined {
-    if (context.clientAddress === null) context.clientAddress = context.request.clientAddress || undefined
-    return context.clientAddress ?? undefined
-  }
-
-  function enforceQuota(caller: Caller, context: RequestContext): MaybePromise<OwnResponse> {
-    const { key } = caller
+  /** Counts the request, and returns what is left of its limits, or why it gets 429. */
+  async function enforceQuota(context: RequestContext): Promise<Allowance> {
+    const { key, request } = context
     const now = clock.now()
-    context.key = key
     const limits = limitsOf(key, quotaRules)
     // Without limits, each request gets 500. It is counted all the same, so that the customer cannot fill the operator's log.
     context.limits = limits ?? quotaRules.anonymous
-    context.problem = key && !limits ? missingLimits(key) : undefined
-    const address = key ? undefined : readClientAddress(context)
-    const quotaRequest = quotaRequestOf(key, address, context.limits, quotaRules, now)
-    if (!quotaRequest) return admit(caller, context, untouchedCount(now))
-    context.subject = quotaRequest.subject
-    const counting = spend(quotaRequest, (error) => reportFault(error, observers, errorReport(context)))
-    return andThen(counting, (count) => admit(caller, context, count))
-  }
-
-  function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<OwnResponse> {
-    context.allowance = allowanceOf(count, context.limits)
-    if (context.allowance.refusal) return tooManyRequests(context.allowance.refusal)
-    if (context.problem) throw context.problem
-    return caller.key ? dispatch(context) : unauthorized(caller)
+    const quotaRequest = quotaRequestOf(key, request, context.limits, quotaRules, now)
+    context.subject = quotaRequest?.subject ?? ''
+    const onFailure = (error: unknown) => reportFault(error, observers, errorReport(context))
+    const count = quotaRequest ? await spend(quotaRequest, onFailure) : untouchedCount(now)
+    const allowance = allowanceOf(count, context.limits)
+    context.allowance = allowance
+    if (key && !limits && !allowance.refusal) throw missingLimits(key)
+    return allowance
   }
 
   function dispatch(context: RequestContext): MaybePromise<OwnResponse> {
@@ -256,7 +227,7 @@ export function createPetStore(
 
   return {
     fetch: fetchThrough(respond),
-    handle: (request) => Promise.resolve(respond(request)),
+    handle: respond,
     basePath,
     keyStore,
     ...usageFunctions(rememberingQuota, quotaRules, clock),

@@ -1,5 +1,4 @@
 import { PetStoreError } from '../errors.ts'
-import type { MaybePromise } from '../ports.ts'
 import { invalidOption } from '../schemas/options.ts'
 import { type BodyReader, bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
 import type { ApiRequest } from './request.ts'
@@ -171,7 +170,7 @@ export interface PetStoreFetch {
  * Returns a `fetch` that converts each `Request` for `respond`, and the response back to a
  * `Response`.
  */
-export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
+export function fetchThrough(respond: (request: ApiRequest) => Promise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL
     const { request, signal } = isUrl ? buildRequest(input, init as RequestInit | undefined) : { request: input }

@@ -1,8 +1,7 @@
 import type { ApiRequest } from '../http/request.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
-import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
-import { andThen } from '../support/maybe-promise.ts'
+import type { Clock, KeyStore } from '../ports.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 
 /**
@@ -29,16 +28,14 @@ const SCHEME = /^bearer(?: |$)/i
  */
 const BEARER = /^bearer {1,64}/i
 
-export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
+export async function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): Promise<Caller> {
   const header = request.header('authorization')
   if (header === undefined) return NO_CREDENTIAL
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
-  return andThen(keyStore.find(token, request), (found) => {
-    // A key store of the host may return a key that has expired.
-    const key = liveKey(found, clock.now())
-    return key ? { key } : INVALID_TOKEN
-  })
+  // A key store of the host may return a key that has expired.
+  const key = liveKey(await keyStore.find(token, request), clock.now())
+  return key ? { key } : INVALID_TOKEN
 }
 
 /**

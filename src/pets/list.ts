@@ -2,28 +2,26 @@ import { PetStoreError } from '../errors.ts'
 import type { ApiRequest, LinkBase, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { Pet } from '../model.ts'
-import type { MaybePromise, PetQuery, PetStorage } from '../ports.ts'
+import type { PetQuery, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import { encodeCursor, pageParameters, petQuery } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { andThen } from '../support/maybe-promise.ts'
 import { writePets } from './json.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
-export function listPets(
+export async function listPets(
   storage: PetStorage,
   request: ApiRequest,
   target: Target,
   pages: ReturnType<typeof pageCache>,
-): MaybePromise<OwnResponse> {
+): Promise<OwnResponse> {
   const known = pages.read(target.query)
   const { limit, after, status } = known.query
   // Read one more animal: if there is one, the response has a link to the next page.
-  return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
-    if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
-    const { text, headers } = pages.write(known, found, target)
-    return jsonResponse(200, text, headers)
-  })
+  const found = await storage.list({ limit: limit + 1, after, status }, request)
+  if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
+  const { text, headers } = pages.write(known, found, target)
+  return jsonResponse(200, text, headers)
 }
 
 /** The most parameters that a query may have, including unknown ones: reading very many would take much time. */

@@ -1,6 +1,5 @@
 import type { CallContext, Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
-import { andThen } from '../support/maybe-promise.ts'
 import { countRequest, untouchedCount } from './counting-rule.ts'
 
 const MAX_SUBJECTS = 10_000
@@ -21,7 +20,7 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
   let latest = 0
 
   return {
-    spend(request) {
+    async spend(request) {
       const { subject, now } = request
       // The clock has stepped back: every `clockOffset` is wrong, and windows and bans may end
       // earlier than remembered.
@@ -35,11 +34,10 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
         const count = countRequest(state, { ...request, now: now + known.clockOffset })
         if (isFinal(request, count)) return count
       }
-      return andThen(quota.spend(request), (count) => {
-        if (isFinal(request, count)) refusals.set(subject, { count, clockOffset: count.now - now, since: now })
-        else refusals.delete(subject)
-        return count
-      })
+      const count = await quota.spend(request)
+      if (isFinal(request, count)) refusals.set(subject, { count, clockOffset: count.now - now, since: now })
+      else refusals.delete(subject)
+      return count
     },
     get peek() {
       return quota.peek

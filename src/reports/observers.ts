@@ -162,7 +162,6 @@ export function callOrLog<Args extends readonly unknown[]>(
 
 interface ReportedContext {
   readonly request: ApiRequest
-  readonly clientAddress: string | null | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
   readonly allowance: RateLimit | undefined
@@ -180,7 +179,7 @@ export function reportResponse(
   isClosed: boolean,
   duration: number,
 ): void {
-  const { key, clientAddress, allowance } = context
+  const { request, key, allowance } = context
   const report: ResponseReport = {
     ...errorReport(context),
     status: isClosed ? CLIENT_CLOSED_REQUEST : status,
@@ -189,7 +188,7 @@ export function reportResponse(
     account: key?.account ?? undefined,
     rateLimit: allowance && { limit: allowance.limit, remaining: allowance.remaining, resetsAt: allowance.resetsAt },
     replayed: headers.includes('Idempotency-Replayed'),
-    clientAddress: clientAddress ?? undefined,
+    clientAddress: request.clientAddress || undefined,
     durationMs: Math.round(duration * 1_000) / 1_000,
   }
   callObserver(

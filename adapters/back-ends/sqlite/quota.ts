@@ -1,6 +1,5 @@
 import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { andThen } from '../../../src/support/maybe-promise.ts'
 import { MINUTE } from '../../../src/support/time.ts'
 import { bucketOf, subjectName } from '../shared/counters.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
@@ -78,12 +77,13 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
   }
 
-  function spend(request: QuotaRequest): Promise<QuotaCount> {
+  async function spend(request: QuotaRequest): Promise<QuotaCount> {
     const askedAt = clock.now()
     const isPruneDue = requests % PRUNE_EVERY === 0
     requests += 1
+    const subject = await subjectName(request.subject)
     return write((transaction) => {
-      const counted = count(request, askedAt, transaction)
+      const counted = count({ ...request, subject }, askedAt, transaction)
       // Delete old counters inside the transaction, so that an error rejects this request and is
       // reported.
       if (isPruneDue) transaction.beforeCommit(() => prune.run(request.now))
@@ -100,8 +100,8 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   }
 
   return {
-    spend: (request) => andThen(subjectName(request.subject), (subject) => spend({ ...request, subject })),
-    peek: (request) => andThen(subjectName(request.subject), (subject) => peekCount(readState(subject).state, request)),
+    spend,
+    peek: async (request) => peekCount(readState(await subjectName(request.subject)).state, request),
     reset,
   }
 }

@@ -10,7 +10,6 @@ import type {
   PetStorage,
 } from '../../../src/index.ts'
 import { petOf } from '../../../src/model.ts'
-import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
 import type { Command, RunAll, RunOne } from './statements.ts'
 
@@ -60,13 +59,16 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
   }
 
   return {
-    list({ limit, after = 0n, status }) {
+    async list({ limit, after = 0n, status }) {
       const rows =
-        status === undefined ? read('page', `${after}`, limit) : read('pageOfStatus', status, `${after}`, limit)
-      return andThen(rows, (rows) => (parse(rows) as Row[]).map(fromRow))
+        status === undefined
+          ? await read('page', `${after}`, limit)
+          : await read('pageOfStatus', status, `${after}`, limit)
+      return (parse(rows) as Row[]).map(fromRow)
     },
-    get(id) {
-      return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
+    async get(id) {
+      const rows = await read('pet', `${id}`)
+      return rows.length === 0 ? undefined : fromRow(parse(rows) as Row)
     },
     async create(pet) {
       const { name, categoryId, status } = pet
