@@ -52,11 +52,15 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: a code of the API, or `invalid_option` for an invalid option
- * or argument, `network_error` if the client got no response, or `unexpected_response` if the
- * client got a response that the API does not describe. `onError` gets `untrusted_forwarded_for`
- * once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later versions may add codes: give
- * a `switch` a `default`.
+ * The code of a {@link PetStoreError}: a code of the API, or one of these.
+ * - `invalid_option`: an option or an argument is not valid.
+ * - `network_error`: the client got no response.
+ * - `unexpected_response`: the client got a response that the API does not describe.
+ * - `untrusted_forwarded_for`: `X-Forwarded-For` has arrived, and `trustProxy` is not set. `onError`
+ *   gets it once.
+ * - `usage_not_supported`: the quota store cannot show or reset the usage of a key.
+ *
+ * Later versions may add codes: give a `switch` a `default`.
  */
 export type PetStoreErrorCode =
   | ErrorCode

@@ -84,10 +84,10 @@ export interface ClientSeams {
 export interface RetryOptions {
   /**
    * How long a call may take with all its waits, in milliseconds, whatever happens to the clock of
-   * the machine. Each success of another call restarts this time for a waiting call, until an
-   * attempt of the waiting call fails with an error other than 429. A call that would have to wait
-   * longer rejects immediately. The default is long enough to wait for the next minute, but not for
-   * the end of a ban of 300 seconds.
+   * the machine. Each success of another call restarts this time for a waiting call. This ends when
+   * an attempt of the waiting call fails with an error other than 429. A call that would have to
+   * wait longer rejects immediately. The default is long enough to wait for the next minute, but
+   * not for the end of a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined

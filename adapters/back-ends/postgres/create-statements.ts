@@ -18,8 +18,8 @@ export interface CreateSettings {
  *
  * A client that follows the list by id must miss no animal. So ids must become visible in ascending
  * order: each transaction first locks the row of `turn`, then takes its ids, and keeps the lock
- * until it has committed. Each part of a `WITH` that must run before another one is named by that
- * other part, and `MATERIALIZED` keeps PostgreSQL from merging the two.
+ * until it has committed. The parts of a `WITH` run in the right order, because each part reads
+ * from the part before it. `MATERIALIZED` keeps PostgreSQL from merging the two.
  */
 export function createStatements(settings: CreateSettings) {
   return { add: settings.parallelCreates ? addInParallel(settings) : addInTurn(settings), addOnce: addOnce(settings) }

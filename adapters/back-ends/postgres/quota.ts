@@ -30,8 +30,8 @@ interface Group {
 }
 
 /**
- * Requests that arrive at the same time share a statement. Its commit does not wait for the disk,
- * so a slow disk delays no request, but a crash of PostgreSQL loses about a second of counts.
+ * Requests that arrive at the same time share a statement. Its commit does not wait for the disk.
+ * So a slow disk delays no request, but a crash of PostgreSQL loses about a second of counts.
  * Anonymous clients have separate statements, so that a flood of them does not delay clients with a
  * key.
  */

@@ -69,8 +69,8 @@ const SPREAD_KEYS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys'].map
 
 /**
  * Throws if the client talks to a single node of a cluster. Such a client gets `MOVED` for the keys
- * of other nodes, so most customers would get 503 for ever, while the others, and perhaps the probe
- * of a load balancer, would get 200.
+ * of other nodes, so most customers would always get 503. The others would get 200, and perhaps the
+ * probe of a load balancer too, so nobody would notice.
  */
 async function rejectSingleNode(evaluate: Evaluate): Promise<void> {
   try {

@@ -3,14 +3,17 @@ import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
- * Its arguments are the limits per minute and per day, the ban rule (refusals and milliseconds, or
- * empty for no bans), the time (or empty for Redis's time), the subject of an anonymous client, and
- * what to do: `spend`, `peek` or `reset`.
+ * Its arguments:
+ * 1. and 2. the limits per minute and per day;
+ * 3. and 4. the ban rule: refusals and milliseconds, both empty for no bans;
+ * 5. the time; empty for Redis's time;
+ * 6. the subject of an anonymous client; empty for a client with a key;
+ * 7. what to do: `spend`, `peek` or `reset`.
  *
  * A state is stored as a text of six numbers. Anonymous clients share Redis hashes of bounded size.
  * If a hash is full, the client with the fewest requests is removed, so a client over its limit is
  * removed last. A hash expires a minute after the day has ended. The state of a client with a key
- * expires two days after its windows, so that limits still apply if the clock is set back. `%.17g`
+ * expires two days after its windows: limits must still apply if the clock is set back. `%.17g`
  * keeps numbers exact; in a reply, Redis would cut off the decimals of a number.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end

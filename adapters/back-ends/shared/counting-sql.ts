@@ -17,8 +17,8 @@ export const COUNT_COLUMNS = [
 
 /**
  * Returns SQL that counts requests as `countRequest` does. A row of `counters` has the columns of
- * `COUNT_COLUMNS`, and the requests to count: their number `requests`, which all have the time
- * `counted_at`, the limits `per_minute` and `per_day`, and the ban rule `after_refusals` and
+ * `COUNT_COLUMNS`, and equal requests to count. `requests` is their number, and `counted_at` their
+ * time. Their limits are `per_minute` and `per_day`, and their ban rule is `after_refusals` and
  * `ban_length` (null for no bans). All are integers, times in milliseconds. The result has the
  * columns of `COUNT_COLUMNS` after these requests.
  *

@@ -129,8 +129,7 @@ export function trackConnections(
     responsesOn: (socket: Socket): readonly ServerResponse[] => running.get(socket) ?? [],
     /**
      * Call this for each request. It also removes closed responses. A `close` listener for each
-     * response and a `WeakMap` could do that too, but they would add 7 % to the time of a request
-     * for a list.
+     * response could do that too, but it would add 7 % to the time of a request for a list.
      */
     track(outgoing: ServerResponse): void {
       const responses = running.get(outgoing.req.socket) ?? []

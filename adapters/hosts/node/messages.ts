@@ -116,9 +116,9 @@ function parsedHeader({ headers }: HeaderSource, name: string): string | undefin
 }
 
 /**
- * Returns a header as the client sent it. Does not use Node's `headers`, which is slow and drops a
- * second `Authorization`, unless the host has built the request itself without `rawHeaders`, as
- * serverless-http and node-mocks-http do.
+ * Returns a header as the client sent it, from `rawHeaders`: Node's `headers` is slow, and drops a
+ * second `Authorization`. Uses `headers` only for a request that the host has built without
+ * `rawHeaders`, as serverless-http and node-mocks-http do.
  */
 export function sentHeader(incoming: HeaderSource, name: string): string | undefined {
   const { rawHeaders } = incoming

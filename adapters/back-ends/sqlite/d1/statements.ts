@@ -19,9 +19,14 @@ const kept = [...COUNT_COLUMNS, ...LAST].map((column) => `petstore_quota.state -
  * Stores a request, counts the one before it, and returns the state between the two: see `COUNTERS`
  * in `postgres/schema.ts`.
  *
- * Its parameters: the subject, the limits per minute and per day, the ban rule (refusals and
- * milliseconds, or null for no bans), the time (or null for D1's time), and the bucket of an
- * anonymous client. D1 passes numbers as floating point, so they are cast before integer division.
+ * Its parameters:
+ * - `?1`: the subject;
+ * - `?2` and `?3`: the limits per minute and per day;
+ * - `?4` and `?5`: the ban rule, refusals and milliseconds; null for no bans;
+ * - `?6`: the time; null for D1's time;
+ * - `?7`: the bucket of an anonymous client; null for a client with a key.
+ *
+ * D1 passes numbers as floating point, so they are cast before integer division.
  */
 const spend = `INSERT INTO petstore_quota (subject, state, ends_at, bucket)
 SELECT ?1, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', 0`).join(', ')}, 'countedAt', now, 'perMinute', CAST(?2 AS INTEGER),
