@@ -40,7 +40,7 @@ const titleOf = ({ document, code }: Snippet) => `${document}: ${code.trim().spl
 
 /** Environment variables with the URLs of PostgreSQL and Redis. Empty if this machine lacks either of them. */
 let engines: Record<string, string> = {}
-const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
+const noEngines = [missing('PostgreSQL', (await postgresPrograms()) !== undefined), missingRedis()].includes(true)
 const stops: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {

@@ -23,7 +23,7 @@ const noRedis = missingRedis()
 const driver = await onDemand('postgres@3.4.9')
 const bun = await runtimeBinary('bun')
 
-describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('postgres.js', () => {
+describe.skipIf(missing('postgres.js', driver !== undefined) || noPostgres)('postgres.js', () => {
   let server: PostgresServer
   let sql: PostgresJs
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('pos
   quotaContract(runner, { name, runs, open: async (clock) => (await open(clock)).as('quota') })
 })
 
-describe.skipIf(noPostgres || noRedis || missing('Bun', bun !== undefined))("Bun's own clients", () => {
+describe.skipIf(missing('Bun', bun !== undefined) || noPostgres || noRedis)("Bun's own clients", () => {
   test("Bun's drivers of PostgreSQL and Redis pass the contract suites", async () => {
     const [server, redis]: [PostgresServer, RedisServer] = await Promise.all([startPostgres(), startRedis()])
     const script = join(import.meta.dirname, '../../support/bun-engines.mjs')

@@ -19,7 +19,7 @@ interface Neon {
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 const driver = await onDemand('@neondatabase/serverless@1.2.0')
 
-describe.skipIf(noPostgres || missing("Neon's driver", driver !== undefined))("Neon's HTTP driver", () => {
+describe.skipIf(missing("Neon's driver", driver !== undefined) || noPostgres)("Neon's HTTP driver", () => {
   let server: PostgresServer
   let pool: Pool
   let proxy: Server

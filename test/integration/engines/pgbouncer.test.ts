@@ -18,7 +18,7 @@ import { missing } from '../../support/skips.ts'
 const program = findProgram('pgbouncer')
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 
-describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('through PgBouncer', () => {
+describe.skipIf(missing('pgbouncer', program !== undefined) || noPostgres)('through PgBouncer', () => {
   let server: PostgresServer
   let pooler: ServerProcess
   let folder: string

@@ -36,7 +36,7 @@ async function createCertificates(folder: string) {
   }
 }
 
-describe.skipIf(noPostgres || missing('openssl', openssl !== undefined))('PostgreSQL with a private CA', () => {
+describe.skipIf(missing('openssl', openssl !== undefined) || noPostgres)('PostgreSQL with a private CA', () => {
   let server: PostgresServer
   let folder: string
   let ca: string

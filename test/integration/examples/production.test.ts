@@ -56,7 +56,7 @@ async function addUntilGone(url: string, headers: HeadersInit, onAdded: (count: 
   return added
 }
 
-const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
+const noEngines = [missing('PostgreSQL', (await postgresPrograms()) !== undefined), missingRedis()].includes(true)
 
 test.skipIf(noEngines)('the production example loses nothing if killed, and drains if stopped', async () => {
   const [database, counts] = await Promise.all([startPostgres(), startRedis()])

@@ -180,7 +180,7 @@ const [pgDump, psql] = ['pg_dump', 'psql'].map((name) => findProgram(name, bin =
 /** The test configuration sets PGSSLMODE to an empty text, which the PostgreSQL programs reject. */
 const env = { ...process.env, PGSSLMODE: 'disable' }
 
-test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDump !== undefined))(
+test.skipIf([missing('PostgreSQL', bin !== undefined), missing('pg_dump', pgDump !== undefined)].includes(true))(
   'pg_dump makes a complete copy of a PostgreSQL schema in use',
   async () => {
     const server = await startPostgres()

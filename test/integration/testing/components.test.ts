@@ -56,7 +56,7 @@ describe.each([
 describe('vitest 3 on Node 24, where fetch rejects the signals of jsdom', async () => {
   const installed = (await onDemand('vitest@3.2.7', 'jsdom@26.1.0', 'happy-dom@18.0.1')) ?? ''
   const node = (await nodeBinary(versions.node24)) ?? ''
-  const skip = missing('vitest 3 with jsdom', installed !== '') || missing('Node 24', node !== '')
+  const skip = [missing('vitest 3 with jsdom', installed !== ''), missing('Node 24', node !== '')].includes(true)
 
   test.each([
     ['jsdom', recipe('component.test.mjs'), 2],
