@@ -114,38 +114,13 @@ export function createPetStore(
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
 
   /** Responds to a request. The promise never rejects. */
-  async function respond(request: ApiRequest): Promise<ApiResponse> {
+  async function handle(request: ApiRequest): Promise<ApiResponse> {
     let context: RequestContext | undefined
     try {
       context = createContext(request)
-      return finalize(await handle(context), context)
+      return finalize(await respond(context), context)
     } catch (error) {
       return recover(error, request, context)
-    }
-  }
-
-  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request. */
-  function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
-    try {
-      const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
-      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
-    } catch {
-      return uncounted(errorResponse('internal_error'))
-    }
-  }
-
-  /** Adds the headers of every response, for a request without a context. */
-  function uncounted(response: OwnResponse): ApiResponse {
-    addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous))
-    return response
-  }
-
-  /** Returns the time, or the system's time if `clock` is broken: every response has a time in `X-RateLimit-Reset`. */
-  function timeForHeaders(): number {
-    try {
-      return readTime()
-    } catch {
-      return systemClock.now()
     }
   }
 
@@ -173,7 +148,8 @@ export function createPetStore(
     return time
   }
 
-  async function handle(context: RequestContext): Promise<OwnResponse> {
+  /** Responds with an error as soon as a step rejects the request; otherwise, carries out its operation. */
+  async function respond(context: RequestContext): Promise<OwnResponse> {
     const { request, route } = context
     if (request.rejection !== undefined) return errorResponse(request.rejection)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
@@ -225,9 +201,34 @@ export function createPetStore(
     return request.method === 'HEAD' ? headResponse(response) : response
   }
 
+  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request. */
+  function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
+    try {
+      const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
+      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
+    } catch {
+      return uncounted(errorResponse('internal_error'))
+    }
+  }
+
+  /** Adds the headers of every response, for a request without a context. */
+  function uncounted(response: OwnResponse): ApiResponse {
+    addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous))
+    return response
+  }
+
+  /** Returns the time, or the system's time if `clock` is broken: every response has a time in `X-RateLimit-Reset`. */
+  function timeForHeaders(): number {
+    try {
+      return readTime()
+    } catch {
+      return systemClock.now()
+    }
+  }
+
   return {
-    fetch: fetchThrough(respond),
-    handle: respond,
+    fetch: fetchThrough(handle),
+    handle,
     basePath,
     keyStore,
     ...usageFunctions(rememberingQuota, quotaRules, clock),
