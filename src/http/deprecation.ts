@@ -39,7 +39,7 @@ export function sunsetHeader({ removedAt }: Deprecation): string {
   return new Date(removedAt).toUTCString()
 }
 
-/** Returns the value of `Link` for the operation in place of a deprecated one (RFC 5829). */
+/** Returns the value of `Link` for the operation that replaces a deprecated one (RFC 5829). */
 export function successorLink({ successor }: Deprecation, linkBase: string): string {
   return `<${linkBase}${successor}>; rel="successor-version"`
 }

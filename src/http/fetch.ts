@@ -20,7 +20,7 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
   if (typeof Request === 'undefined')
     throw new PetStoreError(
       'internal_error',
-      'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom in place of jsdom.',
+      'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom instead of jsdom.',
     )
   const signal = init?.signal
   // A `Request` is also a valid `init`. Its signal is of the right realm, and a copy of it would

@@ -55,7 +55,7 @@ export interface IdempotencyHashes {
 }
 
 /**
- * Returns the hashes that a database keeps in place of an idempotency key and the fingerprint of
+ * Returns the hashes that a database keeps instead of an idempotency key and the fingerprint of
  * its animal.
  * @example
  * ```ts

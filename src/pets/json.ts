@@ -193,8 +193,8 @@ function integer(value: unknown): string | undefined {
 }
 
 /**
- * Returns an integer of at most 2^53-1 as a number. Storages in plain JavaScript return numbers in
- * place of `bigint`.
+ * Returns an integer of at most 2^53-1 as a number. Storages in plain JavaScript return numbers
+ * instead of `bigint`.
  */
 function safeInteger(value: unknown): number | undefined {
   const number = typeof value === 'bigint' ? Number(value) : value

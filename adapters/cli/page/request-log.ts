@@ -34,7 +34,7 @@ export interface LoggedRequest {
 }
 
 export interface LoggedStore extends PetStore {
-  /** Returns the requests with a greater id, the oldest first. Tokens are masked as they stand. */
+  /** Returns the requests with a greater id, the oldest first. Their tokens are masked. */
   requestsAfter(id: number): readonly LoggedRequest[]
 }
 

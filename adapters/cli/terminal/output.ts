@@ -92,8 +92,8 @@ export function fail(error: unknown, failureCode = 1, secrets?: readonly string[
 }
 
 /**
- * The texts of commander before and after a value of an option or an argument, and the text in
- * place of all three.
+ * The texts of commander before and after a value of an option or an argument, and the text that
+ * replaces all three.
  */
 const VALUES = [
   { before: " argument '", after: "' is invalid.", instead: ' is invalid.' },

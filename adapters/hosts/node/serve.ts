@@ -125,8 +125,8 @@ function handleAll(server: Server, { track }: Connections, respond: ReturnType<t
       ...(isRejected && { rejection: 'bad_request' }),
     })
   }
-  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in
-  // place of `request`.
+  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` instead
+  // of `request`.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
 }
 

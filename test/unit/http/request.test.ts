@@ -163,7 +163,7 @@ test('without a global Request, fetch says what to use in Jest', async () => {
   await expect(createPetStore().fetch('http://a/v1/pets')).rejects.toMatchObject({
     code: 'internal_error',
     message:
-      'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom in place of jsdom.',
+      'This environment has no Request and no Response: in Jest, use the environment jest-fixed-jsdom instead of jsdom.',
   })
 })
 

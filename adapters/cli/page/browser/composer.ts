@@ -49,7 +49,7 @@ export class Composer {
     byId('compose-target').focus()
   }
 
-  /** The reference links to this page with a request in the fragment. */
+  /** Opens the request in the fragment of the address, which a link of the reference has set. */
   #openFromFragment(): void {
     const text = /^#send=(.*)$/.exec(location.hash)?.[1]
     if (text === undefined) return
