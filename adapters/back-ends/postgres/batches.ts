@@ -1,5 +1,5 @@
 import type { CallContext } from '../../../src/index.ts'
-import { withTimeout } from '../../../src/support/time.ts'
+import { systemClock, withTimeout } from '../../../src/support/time.ts'
 import { unavailable } from '../shared/errors.ts'
 import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import { meaningOf, sqlStateOf } from './errors.ts'
@@ -43,6 +43,18 @@ interface Call<Input, Output> {
 const MOST_REPEATS = 24
 
 /**
+ * A statement with several calls is slow if it takes this long, in milliseconds. Then the next
+ * statement waits for more calls: for a part of this time, and at most for `LONGEST_PAUSE`.
+ */
+const SLOW_STATEMENT = 10
+const PAUSE = 1 / 4
+const LONGEST_PAUSE = 20
+
+// Kept here, because fake timers of a test may replace the global functions later, and then a call
+// would never return.
+const { setTimeout: runtimeSetTimeout, clearTimeout: runtimeClearTimeout } = globalThis
+
+/**
  * Returns a function whose calls share statements: the calls of one turn of the event loop, and the
  * calls that arrive while a statement runs. So any number of calls needs only one connection, and a
  * call waits for about two statements: a running one and its own.
@@ -53,13 +65,41 @@ export function inBatches<Input, Output>(
   const { send, failedCallsOf, timeout, maxSize = Infinity, sizeOf = () => 1 } = options
   const waiting: Call<Input, Output>[] = []
   let isRunning = false
+  let onArrival: (() => void) | undefined
 
   async function sendWaiting(): Promise<void> {
     isRunning = true
     await new Promise<void>(atEndOfEventLoopTurn)
-    await carryOut(takeBatch(), { remaining: MOST_REPEATS })
-    while (waiting.length > 0) await carryOut(rejectUnwanted(takeBatch()), { remaining: MOST_REPEATS })
+    await sendBatch(takeBatch())
+    while (waiting.length > 0) await sendBatch(rejectUnwanted(takeBatch()))
     isRunning = false
+  }
+
+  async function sendBatch(calls: readonly Call<Input, Output>[]): Promise<void> {
+    const startedAt = systemClock.monotonic()
+    await carryOut(calls, { remaining: MOST_REPEATS })
+    const duration = systemClock.monotonic() - startedAt
+    if (calls.length > 1 && duration >= SLOW_STATEMENT)
+      await untilCallsWait(calls.length, Math.min(duration * PAUSE, LONGEST_PAUSE))
+  }
+
+  /**
+   * Waits until `count` calls wait, at most for `pause` milliseconds. The clients of the last
+   * statement have just got their responses, and send their next requests. Without the pause, the
+   * first of these requests would get a statement of its own, and the others would wait for it. If
+   * processes wait for each other's commits, statements would then contain half as many calls.
+   */
+  async function untilCallsWait(count: number, pause: number): Promise<void> {
+    if (waiting.length >= count) return
+    await new Promise<void>((resolve) => {
+      const timer = runtimeSetTimeout(resolve, pause)
+      onArrival = () => {
+        if (waiting.length < count) return
+        runtimeClearTimeout(timer)
+        resolve()
+      }
+    })
+    onArrival = undefined
   }
 
   function takeBatch(): Call<Input, Output>[] {
@@ -108,6 +148,7 @@ export function inBatches<Input, Output>(
       // this call.
       waiting.push({ input, size: sizeOf(input), context, resolve, reject })
       if (!isRunning) void sendWaiting()
+      onArrival?.()
     })
 }
 

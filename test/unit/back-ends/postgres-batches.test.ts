@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchOptions, type FailedCalls, inBatches } from '../../../adapters/back-ends/postgres/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
-function heldEngine(failedCalls: FailedCalls = 'statement') {
+function heldEngine(failedCalls: FailedCalls = 'statement', batches = inBatches) {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
     new Promise<string[]>((resolve, reject) => {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
-  const call = inBatches({ send, failedCallsOf: () => failedCalls, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
+  const call = batches({ send, failedCallsOf: () => failedCalls, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
   /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
@@ -23,6 +23,10 @@ const runtimeSetImmediate = setImmediate
 const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
 describe('batches', () => {
+  // Statements take no time, so no pause follows them.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
   test('sends the calls of one turn of the event loop in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     const results = Promise.all(['a', 'b'].map((input) => call(input)))
@@ -144,6 +148,73 @@ describe('batches', () => {
       }
     })
     await fc.assert(property)
+  })
+})
+
+describe('the pause after a statement', () => {
+  // Loaded again, because the module keeps the timers that it finds.
+  let inNewBatches: typeof inBatches
+  beforeEach(async () => {
+    vi.useFakeTimers()
+    vi.resetModules()
+    inNewBatches = (await import('../../../adapters/back-ends/postgres/batches.ts')).inBatches
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.resetModules()
+  })
+
+  /** Sends calls in a statement that takes `duration` milliseconds, and completes it. */
+  async function afterStatement(calls: string, duration: number) {
+    const engine = heldEngine('statement', inNewBatches)
+    for (const input of calls) void engine.call(input)
+    await settle()
+    await vi.advanceTimersByTimeAsync(duration)
+    await engine.complete(0)
+    return engine
+  }
+
+  test('ends when as many calls wait as the statement had', async () => {
+    const { call, inputs } = await afterStatement('ab', 20)
+    void call('c')
+    await settle()
+    expect(inputs()).toEqual(['ab'])
+    void call('d')
+    await settle()
+    expect(inputs()).toEqual(['ab', 'cd'])
+    expect(vi.getTimerCount()).toBe(1) // the time limit of the second statement
+  })
+
+  test.each([
+    ['a quarter of the time of the statement', 20, 5],
+    ['at most 20 ms', 900, 20],
+  ])('lasts %s', async (_, duration, pause) => {
+    const { call, inputs } = await afterStatement('ab', duration)
+    void call('c')
+    await vi.advanceTimersByTimeAsync(pause - 1)
+    await settle()
+    expect(inputs()).toEqual(['ab'])
+    await vi.advanceTimersByTimeAsync(1)
+    await settle()
+    expect(inputs()).toEqual(['ab', 'c'])
+  })
+
+  test.each([
+    ['a statement of one call', 'a', 900],
+    ['a statement of less than 10 ms', 'ab', 9],
+  ])('does not follow %s', async (_, calls, duration) => {
+    const { call, inputs } = await afterStatement(calls, duration)
+    void call('c')
+    await settle()
+    expect(inputs()).toEqual([calls, 'c'])
+  })
+
+  test('delays no call that arrives after it', async () => {
+    const { call, inputs } = await afterStatement('ab', 20)
+    await vi.advanceTimersByTimeAsync(5)
+    void call('c')
+    await settle()
+    expect(inputs()).toEqual(['ab', 'c'])
   })
 })
 
