@@ -1,4 +1,4 @@
-import { Pool } from 'pg'
+import { openPool } from '../support/pool.mjs'
 import { created, filledStore, importKit, PETS } from './fixtures.mjs'
 import { serveKitOrDriver } from './kit-or-driver.mjs'
 
@@ -9,7 +9,7 @@ const schema = shared ?? `bench_${process.pid}`
 const { memory } = await importKit()
 const { postgres } = await importKit('postgres')
 const options = `-c commit_delay=${delay} -c commit_siblings=0`
-const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
+const pool = openPool({ connectionString: process.env.DATABASE_URL, options })
 const parallelCreates = process.env.PARALLEL_CREATES ? { parallelCreates: true } : {}
 const backEnd = postgres(pool, { schema, ...parallelCreates })
 await backEnd.migrate()

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { cpuTime, pinned } from '../support/processes.mjs'
+import { cpuTime, onAllProcessors, pinned } from '../support/processes.mjs'
 
 const source = new URL('client.c', import.meta.url).pathname
 const program = new URL('../../.cache/bench/client', import.meta.url).pathname
@@ -15,16 +15,16 @@ export function buildClient() {
  * Sends requests to servers; `client.c` explains `mode`, `amount` and `rate`. Returns the number of responses, the seconds, and the
  * CPU time that the first server used per request, in microseconds.
  *
- * @param isPolite - whether the client runs with the lowest priority, because there are more processes than processors
+ * @param sharesProcessors - whether the client runs on the same processors as the servers, and so sleeps until a response arrives
  */
 export async function sendLoad(
   servers,
   requests,
-  { mode = 'closed', amount, rate = 0, connections, isPolite = false },
+  { mode = 'closed', amount, rate = 0, connections, sharesProcessors = false },
 ) {
   const ports = servers.map(({ port }) => port)
-  const command = [...(isPolite ? ['nice', '-n', '19'] : []), program, mode, amount, rate, connections, ...ports]
-  const [first, ...args] = pinned(1, command.map(String))
+  const command = [program, sharesProcessors ? 'sleeping' : mode, amount, rate, connections, ...ports].map(String)
+  const [first, ...args] = sharesProcessors ? onAllProcessors(command) : pinned(1, command)
   const { stdin, stdout } = spawn(first, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
   const nextLine = async () => {

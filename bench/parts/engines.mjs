@@ -16,13 +16,15 @@ export const engines = (context) =>
     return results
   })
 
+/** Beside a database, the server and the load run on all processors. */
 function groupOf(name, file, url) {
   const env = url ? { DATABASE_URL: url } : {}
+  const isPinned = url === undefined
   const servers = [
-    { name: 'the bare driver', file, args: ['driver'], does: 'less', env },
-    { name: 'petstore-kit', file, does: 'all', env },
+    { name: 'the bare driver', file, args: ['driver'], does: 'less', env, isPinned },
+    { name: 'petstore-kit', file, does: 'all', env, isPinned },
   ]
-  return { name, servers, metric: 'rate', isPolite: true }
+  return { name, servers, metric: 'rate', sharesProcessors: !isPinned }
 }
 
 /** Compares the rate of the quota store with the rate of the driver alone, for calls of the same script. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fill, importKit, STATUSES } from '../contestants/fixtures.mjs'
 import { withDatabases } from '../support/databases.mjs'
+import { openPool } from '../support/pool.mjs'
 
 const SIZES = [1_000, 1_000_000]
 
@@ -70,9 +71,8 @@ async function openSqlite(onClose) {
 }
 
 async function openPostgres(onClose, connectionString) {
-  const { Pool } = await import('pg')
   const { postgres } = await importKit('postgres')
-  const pool = new Pool({ connectionString })
+  const pool = openPool({ connectionString })
   onClose(() => pool.end())
   const storages = []
   for (const size of SIZES) {

@@ -1,5 +1,5 @@
-import { Pool } from 'pg'
 import { withDatabases } from '../support/databases.mjs'
+import { openPool } from '../support/pool.mjs'
 import { withServers } from '../support/processes.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 import { createRate } from './writes.mjs'
@@ -28,7 +28,7 @@ export const turns = ({ settings }) =>
       { name: 'parallelCreates', env: { PARALLEL_CREATES: '1' } },
       ...(settings.against ? [{ name: 'earlier build', against: settings.against }] : []),
     ]
-    const pool = new Pool({ connectionString: postgresUrl })
+    const pool = openPool({ connectionString: postgresUrl })
     const schemas = kinds.map((_, index) => `bench_turns_${process.pid}_${index}`)
     const results = []
     try {

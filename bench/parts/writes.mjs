@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { Pool } from 'pg'
 import { importKit, LIMITS } from '../contestants/fixtures.mjs'
 import { sendLoad } from '../load/client.mjs'
 import { works } from '../load/works.mjs'
 import { withDatabases } from '../support/databases.mjs'
+import { openPool } from '../support/pool.mjs'
 import { withServers } from '../support/processes.mjs'
 import { ratesByTurns } from '../support/rates-by-turns.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
@@ -24,7 +24,7 @@ export const writes = (context) =>
   withDatabases(async ({ postgresUrl, redisUrl }) => {
     if (!postgresUrl) return []
     const { postgres } = await importKit('postgres')
-    const pool = new Pool({ connectionString: postgresUrl })
+    const pool = openPool({ connectionString: postgresUrl })
     try {
       await postgres(pool, { schema: SCHEMA }).migrate()
       const results = []
@@ -32,7 +32,7 @@ export const writes = (context) =>
       await counts(postgresUrl, postgres, context)
       return results
     } finally {
-      await pool.query(`DROP SCHEMA ${SCHEMA} CASCADE`)
+      await pool.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`)
       await pool.end()
     }
   })
@@ -91,14 +91,14 @@ export async function createRate(servers, duration, concurrency = CONNECTIONS) {
 
 /** Returns the number of creates per second of all servers together. */
 async function httpCreateRate(servers, duration) {
-  const options = { amount: duration, connections: CONNECTIONS, isPolite: true }
+  const options = { amount: duration, connections: CONNECTIONS, sharesProcessors: true }
   const { count, seconds } = await sendLoad(servers, works.create(servers[0]), options)
   return count / seconds
 }
 
 async function counts(connectionString, postgres, { settings }) {
   const concurrency = 32
-  const pool = new Pool({ connectionString, max: concurrency })
+  const pool = openPool({ connectionString, max: concurrency })
   const { quota } = postgres(pool, { schema: SCHEMA })
   const request = { subject: 'key:hot', anonymous: false, limits: LIMITS, ban: false, now: 0 }
   await pool.query(`CREATE TABLE ${SCHEMA}.bare (subject text PRIMARY KEY, used bigint)`)

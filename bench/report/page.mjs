@@ -78,6 +78,7 @@ ${capacity}
 \`DIR/dist\`.
 
 The load client never sleeps: a response that wakes a sleeping client costs the server an interrupt that no network card charges.
+Only beside PostgreSQL, it sleeps while it waits, because database, servers and load then share all processors.
 Before anything is measured, the bench checks the responses of each server. Each server has several processes. The servers are
 measured in short rounds, in random order, and a ratio compares two servers in the same round. The source of each server is in
 \`bench/contestants\`.
@@ -91,7 +92,7 @@ function machineText({ date, machine, settings }) {
   const packages = ['fastify', '@fastify/rate-limit', 'hono', '@hono/node-server', 'express', 'elysia']
   return `Measured on ${date} at commit ${commit}, on ${processor}, ${memory}, ${system}, with Node.js ${node}, Bun ${bun} and Deno ${deno}.
 Peers: ${packages.map((name) => `${name} ${versions[name]}`).join(', ')}.
-${pinned ? 'Servers run on one processor, the load on another.' : 'Nothing is pinned to a processor.'} ${settings.processes} processes of each server, ${settings.rounds} rounds of ${settings.burst} ms.`
+${pinned ? 'Servers run on one processor, the load on another; with PostgreSQL, all of them run on all processors.' : 'Nothing is pinned to a processor.'} ${settings.processes} processes of each server, ${settings.rounds} rounds of ${settings.burst} ms.`
 }
 
 function summary(results) {

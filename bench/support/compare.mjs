@@ -31,7 +31,11 @@ export async function compareServers(group, cases, { settings }) {
 
 async function measure({ settings, group, running, one, samples, process }) {
   const send = (server, options) =>
-    sendLoad([server], requests.get(server), { ...roundOf(one, settings), isPolite: group.isPolite, ...options })
+    sendLoad([server], requests.get(server), {
+      ...roundOf(one, settings),
+      sharesProcessors: group.sharesProcessors,
+      ...options,
+    })
   const samplesOf = ({ name }) => samples.get(keyOf(name, one))
   const requests = new Map()
   for (const server of running) {

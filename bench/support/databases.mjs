@@ -13,6 +13,7 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { onAllProcessors } from './processes.mjs'
 
 /**
  * Starts PostgreSQL and Redis on free ports, passes their URLs to `use`, and stops them. `DATABASE_URL` and `REDIS_URL` name
@@ -66,7 +67,8 @@ async function startRedis(onStop) {
 
 /** Starts a program and waits until it prints `ready`. Returns a function that stops it and removes its folder. */
 async function startDatabase(program, args, ready, options, folder) {
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [first, ...rest] = onAllProcessors([program, ...args])
+  const child = spawn(first, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   await new Promise((resolve, reject) => {

@@ -24,6 +24,17 @@ export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V'])
 /** Returns a command that runs on the given processor. Servers run on 0; the load generator and this process run on 1. */
 export const pinned = (processor, command) => (canPin ? ['taskset', '-c', String(processor), ...command] : command)
 
+/** The processors that this process may use, such as `0-3`. Read before `pinThisProcess`. */
+const allProcessors = canPin
+  ? spawnSync('taskset', ['-c', '-p', String(process.pid)], { encoding: 'utf8' })
+      .stdout.trim()
+      .split(': ')
+      .at(-1)
+  : undefined
+
+/** Returns a command that runs on all processors. Otherwise, a child runs on the processor to which this process is pinned. */
+export const onAllProcessors = (command) => (canPin ? ['taskset', '-c', allProcessors, ...command] : command)
+
 /** Pins all threads of this process to processor 1. */
 export function pinThisProcess() {
   if (canPin) spawnSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)])
@@ -54,7 +65,10 @@ export async function withServers(servers, use) {
       const command = [...runtimes[runtime], `${bench}contestants/${file}.mjs`, ...args]
       const dist = server.against && earlierBuild(server.against)
       const env = { ...server.env, ...(dist && { PETSTORE_KIT_DIST: dist }) }
-      running.push({ ...server, ...(await start(name, isPinned ? pinned(0, command) : command, { env, ipc })) })
+      running.push({
+        ...server,
+        ...(await start(name, isPinned ? pinned(0, command) : onAllProcessors(command), { env, ipc })),
+      })
     }
     return await use(running)
   } finally {
