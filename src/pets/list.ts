@@ -62,7 +62,8 @@ function readParameters(query: string): Parameters {
   const input: Record<string, string | readonly string[]> = {}
   // `URLSearchParams` removes one leading `?`, so add one: the query of `/pets??limit=5` itself begins with a `?`.
   for (const [name, value] of new URLSearchParams(`?${query}`))
-    if (Object.hasOwn(pageParameters, name)) input[name] = name in input ? [input[name] ?? [], value].flat() : value
+    if (Object.hasOwn(pageParameters, name))
+      input[name] = name in input ? ([input[name], value].flat() as string[]) : value
   return input
 }
 

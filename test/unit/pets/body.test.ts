@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { petStatuses } from '../../../src/index.ts'
 import { parseNewPet } from '../../../src/pets/create.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
@@ -192,6 +192,13 @@ describe('rejected bodies', () => {
         'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
         'status: expected one of available, pending, sold, got the string "lost".',
     )
+  })
+
+  test('reads no member of a polluted Object.prototype', async () => {
+    const { add } = await startApi()
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'categoryId'))
+    Object.defineProperty(Object.prototype, 'categoryId', { value: 7n, configurable: true })
+    expect((await add('{"name":"Rex"}')).code).toBe('invalid_body')
   })
 
   test('counts the characters of a name as code points', async () => {
