@@ -1,7 +1,8 @@
+import { FetchRequest } from '../../src/http/fetch.ts'
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
+import { fetchResponder } from './shared/fetch-responder.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
-import { fetchResponder, ServedRequest } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
@@ -49,7 +50,7 @@ function peerAddress(request: Request, server: BunServer | null | undefined): st
   }
 }
 
-class BunRequest extends ServedRequest {
+class BunRequest extends FetchRequest {
   /** No signal is needed: Bun ends the read if the client disconnects. */
   protected override wholeBody(): Promise<ArrayBuffer> {
     return this.request.arrayBuffer()

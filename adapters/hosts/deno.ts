@@ -1,8 +1,9 @@
+import { FetchRequest } from '../../src/http/fetch.ts'
 import type { BodyReader } from '../../src/http/read-body.ts'
 import { type PetStore, PetStoreError } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
+import { fetchResponder } from './shared/fetch-responder.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
-import { fetchResponder, ServedRequest } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
@@ -49,7 +50,7 @@ function peerAddress(info: DenoServeInfo | undefined): string | undefined {
   return info.remoteAddr.hostname
 }
 
-class DenoRequest extends ServedRequest {
+class DenoRequest extends FetchRequest {
   override readonly target = targetOf(this.request)
   #disconnected: AbortController | undefined
 

@@ -1,7 +1,7 @@
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
+import { fetchResponder } from './shared/fetch-responder.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
-import { fetchResponder } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'

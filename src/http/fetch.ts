@@ -62,8 +62,10 @@ export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string | undefined
+  readonly clientAddress: string | undefined
+  /** True after the response is ready. On Deno, the signal of a `Request` then aborts. */
+  isAnswered = false
   protected readonly request: Request
-  readonly #clientAddress: string | undefined
   readonly #signal: AbortSignal | undefined
 
   /**
@@ -74,13 +76,9 @@ export class FetchRequest implements ApiRequest {
     this.method = request.method
     this.target = request.url
     this.mountPath = nextBasePath(request)
+    this.clientAddress = clientAddress
     this.request = request
-    this.#clientAddress = clientAddress
     this.#signal = signal
-  }
-
-  get clientAddress(): string | undefined {
-    return this.#clientAddress
   }
 
   get signal(): AbortSignal | undefined {

@@ -1,0 +1,29 @@
+import { FetchRequest } from '../../../src/http/fetch.ts'
+import { type PetStore, toResponse } from '../../../src/index.ts'
+import { FORWARDED_FOR } from './client-address.ts'
+import { type HandlerOptions, mountStore } from './mounted-store.ts'
+
+/** Returns the IP address of the connection. Throws if the host has passed something else. */
+type PeerReader = () => string | undefined
+
+/**
+ * Returns a function that responds to a `Request`. It never rejects, even if the store rejects.
+ * @param RequestOfHost - the class whose methods do what the runtime does otherwise
+ */
+export function fetchResponder(petStore: PetStore, options: HandlerOptions, RequestOfHost = FetchRequest) {
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+  return async (request: Request, readPeer: PeerReader): Promise<Response> => {
+    let received: FetchRequest | undefined
+    try {
+      // Read the address now, because a closed connection has none.
+      const address = readAddress(readPeer(), request.headers.get(FORWARDED_FOR) ?? undefined)
+      received = new RequestOfHost(request, address)
+      warnAboutProxy(received)
+      return toResponse(await petStore.handle(received))
+    } catch (error) {
+      return toResponse(fail(error, received))
+    } finally {
+      if (received) received.isAnswered = true
+    }
+  }
+}
