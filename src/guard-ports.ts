@@ -198,7 +198,10 @@ export interface LastSuccess {
   time: number
 }
 
-/** The last success of each port. It is not a member of the port, because the port belongs to the caller. */
+/**
+ * The last success of each port. It is not a member of the port, because the port belongs to the
+ * caller.
+ */
 const lastSuccesses = new WeakMap<object, LastSuccess>()
 
 /**

@@ -32,21 +32,31 @@ import { type ErrorReport, errorReport, reportFault, reportResponse } from './re
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
 
-/** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
+/**
+ * A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno
+ * and Workers.
+ */
 export interface PetStore {
   /** Responds to a standard request. See {@link PetStoreFetch}. */
   readonly fetch: PetStoreFetch
-  /** Responds to a request that consists of plain values. Every adapter calls this function. The promise never rejects. */
+  /**
+   * Responds to a request that consists of plain values. Every adapter calls this function. The
+   * promise never rejects.
+   */
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
   /** The key store in use. A wrapper of a pet store may leave this member out. */
   readonly keyStore?: KeyStore | undefined
-  /** Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper may leave this member out. */
+  /**
+   * Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper may
+   * leave this member out.
+   */
   readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /**
-   * Returns an error response for a request that no call of `handle` has answered, with the headers of every response. Its rate
-   * limit is that of an anonymous client that has sent nothing. Never throws. A wrapper may leave this member out.
+   * Returns an error response for a request that did not reach `handle`, with the headers of every
+   * response. Its rate limit is that of an anonymous client that has sent nothing. Never throws. A
+   * wrapper may leave this member out.
    */
   readonly errorResponse?: ((code: ErrorCode) => ApiResponse) | undefined
 }
@@ -59,11 +69,17 @@ interface RequestContext {
   /** The deprecation of the route's operation; `undefined` if there is none. */
   readonly deprecation: Deprecation | undefined
   readonly startedAt: number
-  /** The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no `onResponse`. */
+  /**
+   * The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no
+   * `onResponse`.
+   */
   readonly arrivedAt: number
   key: ApiKey | undefined
   limits: PlanLimits
-  /** The subject whose requests are counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
+  /**
+   * The subject whose requests are counted, such as `account:acme`. Idempotency keys of different
+   * subjects are independent.
+   */
   subject: string
   allowance: Allowance | undefined
 }
@@ -72,7 +88,8 @@ interface RequestContext {
 type Handler = (context: RequestContext, parameters: PathParameters) => Promise<OwnResponse>
 
 /**
- * Creates a pet store: the whole service as one function from request to response. By default, all data is in memory.
+ * Creates a pet store: the whole service as one function from request to response. By default, all
+ * data is in memory.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -141,14 +158,20 @@ export function createPetStore(
     }
   }
 
-  /** Reads the clock. Throws for a time before 1970: then `bannedUntil: 0`, which means no ban, would be in the future. */
+  /**
+   * Reads the clock. Throws for a time before 1970: then `bannedUntil: 0`, which means no ban,
+   * would be in the future.
+   */
   function readTime(): number {
     const time = clock.now()
     if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)
     return time
   }
 
-  /** Responds with an error as soon as a step rejects the request; otherwise, carries out its operation. */
+  /**
+   * Responds with an error as soon as a step rejects the request; otherwise, carries out its
+   * operation.
+   */
   async function respond(context: RequestContext): Promise<OwnResponse> {
     const { request, route } = context
     if (request.rejection !== undefined) return errorResponse(request.rejection)
@@ -166,7 +189,8 @@ export function createPetStore(
     const { key, request } = context
     const now = clock.now()
     const limits = limitsOf(key, quotaRules)
-    // Without limits, each request gets 500. It is counted all the same, so that the customer cannot fill the operator's log.
+    // Without limits, each request gets 500. It is counted anyway, so that the customer cannot
+    // fill the operator's log.
     context.limits = limits ?? quotaRules.anonymous
     const quotaRequest = quotaRequestOf(key, request, context.limits, quotaRules, now)
     context.subject = quotaRequest?.subject ?? ''
@@ -185,7 +209,10 @@ export function createPetStore(
     return handlers[route.operation](context, route.parameters)
   }
 
-  /** The path or URL that `Location` begins with; `undefined` once no operation reads the added animal. */
+  /**
+   * The path or URL that `Location` begins with; `undefined` once no operation reads the added
+   * animal.
+   */
   function locationBase({ target, startedAt }: RequestContext): string | undefined {
     return isRemoved(operations.getPet.deprecation, startedAt, sunset) ? undefined : linkBase(target)
   }
@@ -201,7 +228,10 @@ export function createPetStore(
     return request.method === 'HEAD' ? headResponse(response) : response
   }
 
-  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request. */
+  /**
+   * Reports an error, and returns its response. If that fails too, returns a 500 without reading
+   * the request.
+   */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
@@ -217,7 +247,10 @@ export function createPetStore(
     return response
   }
 
-  /** Returns the time, or the system's time if `clock` is broken: every response has a time in `X-RateLimit-Reset`. */
+  /**
+   * Returns the time, or the system's time if `clock` is broken: every response has a time in
+   * `X-RateLimit-Reset`.
+   */
   function timeForHeaders(): number {
     try {
       return readTime()

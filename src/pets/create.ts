@@ -10,7 +10,10 @@ import { JsonNumber } from '../support/describe-value.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
 
-/** The largest number of values in a body, counting those in inner arrays and objects. Reading many short values takes long. */
+/**
+ * The largest number of values in a body, counting those in inner arrays and objects. Reading many
+ * short values takes long.
+ */
 const MAX_VALUES = 2_000
 
 interface BodyRules {
@@ -19,8 +22,10 @@ interface BodyRules {
 }
 
 /**
- * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency key before.
- * @param linkBase - the first part of `Location`; if `undefined`, as after the removal of getPet, `Location` is left out
+ * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency
+ * key before.
+ * @param linkBase - the first part of `Location`; if `undefined`, as after the removal of getPet,
+ * `Location` is left out
  */
 export async function createPet(
   storage: PetStorage,
@@ -44,14 +49,20 @@ export async function createPet(
   return jsonResponse(201, body, headers)
 }
 
-/** @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received */
+/**
+ * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was
+ * received
+ */
 export function parseNewPet(schema: ReturnType<typeof newPet>, body: unknown): NewPet {
   const parsed = schema.safeParse(ownMembers(body))
   if (parsed.success) return parsed.data
   throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemText(parsed.error)}.`)
 }
 
-/** Copies an object without its prototype: otherwise, a polluted `Object.prototype` would add members to every body. */
+/**
+ * Copies an object without its prototype: otherwise, a polluted `Object.prototype` would add
+ * members to every body.
+ */
 function ownMembers(body: unknown): unknown {
   if (body instanceof JsonNumber) return Number(body.text)
   const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body)

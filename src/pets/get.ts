@@ -5,8 +5,8 @@ import { petId } from '../schemas/query.ts'
 import { writePet } from './json.ts'
 
 /**
- * `GET /pets/{petId}`, deprecated: returns one animal. An id that is no 64-bit integer has no animal,
- * so it gets 404.
+ * `GET /pets/{petId}`, deprecated: returns one animal. An id that is no 64-bit integer has no
+ * animal, so it gets 404.
  */
 export async function getPet(storage: PetStorage, request: ApiRequest, idText: string): Promise<OwnResponse> {
   const id = petId.safeParse(idText)

@@ -24,7 +24,7 @@ export async function listPets(
   return jsonResponse(200, text, headers)
 }
 
-/** The most parameters that a query may have, including unknown ones: reading very many would take much time. */
+/** The largest number of parameters in a query, including unknown ones. Reading many takes long. */
 const MAX_PARAMETERS = 100
 
 export interface PageQuery extends PetQuery {
@@ -32,12 +32,15 @@ export interface PageQuery extends PetQuery {
   readonly kept: string
 }
 
-/** The values of the known parameters. A repeated parameter has an array, which the schema rejects. */
+/**
+ * The values of the known parameters. A repeated parameter has an array, which the schema rejects.
+ */
 type Parameters = { [Name in keyof typeof pageParameters]?: string | readonly string[] | undefined }
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
- * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
+ * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and
+ * what was received
  */
 export function parsePageQuery(query: string): PageQuery {
   const sent = readParameters(query)
@@ -49,7 +52,10 @@ export function parsePageQuery(query: string): PageQuery {
   return { limit, after, status, kept }
 }
 
-/** Matches most queries, also those of our links. For these, it takes a quarter of the time of `URLSearchParams`. */
+/**
+ * Matches most queries, also those of our links. For these, it takes a quarter of the time of
+ * `URLSearchParams`.
+ */
 const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
 
 function readParameters(query: string): Parameters {
@@ -60,7 +66,8 @@ function readParameters(query: string): Parameters {
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problem}.`)
   }
   const input: Record<string, string | readonly string[]> = {}
-  // `URLSearchParams` removes one leading `?`, so add one: the query of `/pets??limit=5` itself begins with a `?`.
+  // `URLSearchParams` removes one leading `?`, so add one: the query of `/pets??limit=5` itself
+  // begins with a `?`.
   for (const [name, value] of new URLSearchParams(`?${query}`))
     if (Object.hasOwn(pageParameters, name))
       input[name] = name in input ? ([input[name], value].flat() as string[]) : value
@@ -85,15 +92,22 @@ interface KnownQuery {
   page: KeptPage | undefined
 }
 
-/** When the cache has this many queries, it is emptied. An LRU cache would add 1 µs to each page that nobody asked for before. */
+/**
+ * When the cache has this many queries, it is emptied. An LRU cache would add 1 µs to each page
+ * that nobody asked for before.
+ */
 const MAX_QUERIES = 128
-/** A longer query has parameters that the API does not know. It is not cached, so the cache stays small. */
+/**
+ * A longer query has parameters that the API does not know. It is not cached, so the cache stays
+ * small.
+ */
 const LONGEST_QUERY = 200
 
 /**
- * Returns a cache of queries and their pages. Without it, a list of 20 animals takes 1.3 times the CPU time over HTTP on Node.js, and a
- * list of 100 animals 1.9 times. A page is used again only for the same frozen objects. The database back ends create new objects for
- * each page, so only their queries are cached.
+ * Returns a cache of queries and their pages. Without it, a list of 20 animals takes 1.3 times the
+ * CPU time over HTTP on Node.js, and a list of 100 animals 1.9 times. A page is used again only for
+ * the same frozen objects. The database back ends create new objects for each page, so only their
+ * queries are cached.
  */
 export function pageCache(linkBase: LinkBase) {
   /** The queries, by their texts. */
@@ -130,7 +144,10 @@ function hasSameItems(known: readonly Pet[], pets: readonly Pet[]): boolean {
   return known.length === pets.length && known.every((pet, i) => pet === pets[i])
 }
 
-/** Returns whether an animal cannot change. A frozen object of a class may have getters, whose values may change. */
+/**
+ * Returns whether an animal cannot change. A frozen object of a class may have getters, whose
+ * values may change.
+ */
 function isPlainAndFrozen(pet: Pet): boolean {
   return Object.isFrozen(pet) && Object.getPrototypeOf(pet) === Object.prototype
 }

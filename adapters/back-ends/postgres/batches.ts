@@ -126,8 +126,8 @@ export function inBatches<Input, Output>(
   }
 
   /**
-   * Finds the call with the rejected value: sends each half of the calls again. `repeats` limits the
-   * statements, because with many wrong values, each call would need a statement of its own.
+   * Finds the call with the rejected value: sends each half of the calls again. `repeats` limits
+   * the statements, because with many wrong values, each call would need a statement of its own.
    */
   async function carryOutHalves(
     calls: readonly Call<Input, Output>[],
