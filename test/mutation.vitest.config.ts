@@ -19,7 +19,7 @@ export default defineConfig({
       'test/unit/{http,keys,memory,pets,quota,reports,support}/**/*.test.ts',
       'test/unit/testing/suites/ports/memory.test.ts',
       'test/unit/testing/suites/http/http-contract.test.ts',
-      'test/unit/hosts/{fetch-bodies,uncounted-responses}.test.ts',
+      'test/unit/hosts/{fetch,fetch-bodies,uncounted-responses,used-requests}.test.ts',
     ],
     exclude: ['test/unit/architecture.test.ts'],
     isolate: false,

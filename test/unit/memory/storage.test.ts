@@ -50,6 +50,26 @@ test('a key from the future does not block the removal of expired keys', () => {
   expect(use('a', 'old', 4)).toBeUndefined()
 })
 
+test('a key that is at most one period ahead is kept after the clock steps back', () => {
+  const clock = manualClock(KEY_PERIOD)
+  const { use } = usedKeys(clock)
+  use('a', 'ahead', 1)
+  clock.set(0)
+  expect(use('a', 'ahead', 2)).toBe(1)
+})
+
+test('a key has expired although a valid key is in front of it', () => {
+  const clock = manualClock(KEY_PERIOD)
+  const { use } = usedKeys(clock)
+  use('a', 'ahead', 1)
+  clock.set(0)
+  use('a', 'behind', 2)
+  clock.set(KEY_PERIOD - 1)
+  expect(use('a', 'behind', 3)).toBe(2)
+  clock.set(KEY_PERIOD)
+  expect(use('a', 'behind', 4)).toBeUndefined()
+})
+
 test('the storage in memory accepts __proto__ as an idempotency key', async () => {
   const { storage } = memory()
   const createOnce = storage.createOnce as NonNullable<PetStorage['createOnce']>
