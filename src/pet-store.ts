@@ -27,7 +27,7 @@ import {
 } from './quota/rate-limit.ts'
 import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
-import { errorResponseOf } from './reports/error-response.ts'
+import { reportAndRespond } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
@@ -234,7 +234,7 @@ export function createPetStore(
    */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
-      const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
+      const response = reportAndRespond(error, observers, request, context ? errorReport(context) : request)
       return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
     } catch {
       return uncounted(errorResponse('internal_error'))

@@ -19,10 +19,10 @@ const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b
 const TIMEOUT_NAME = 'TimeoutError'
 
 /**
- * Returns the response for an error. Reports errors with status 500 or 503 to `onError`, and hides
- * their cause from the client.
+ * Reports an error with status 500 or 503 to `onError`, and returns the response, which hides the
+ * cause of such an error.
  */
-export function errorResponseOf(
+export function reportAndRespond(
   error: unknown,
   observers: Observers,
   request: ApiRequest,
