@@ -14,7 +14,7 @@ export interface Clock {
   monotonic?(): number
 }
 
-/** The request for which a port is called. */
+/** What a port may know about the request. */
 export interface CallContext {
   /**
    * Aborts when the client disconnects or the call exceeds its time limit, so that the port can
@@ -143,7 +143,7 @@ export interface KeyChanges {
 
 /** A new key with its token. The token is not shown again. */
 export interface IssuedKey {
-  /** The bearer token. Back ends keep only its SHA-256. */
+  /** The bearer token. A database stores only its SHA-256; `memory` keeps the token. */
   readonly token: string
   /** The key without its token. */
   readonly key: ApiKey
@@ -264,6 +264,9 @@ export interface BackEnd {
  * it.
  */
 export interface ManagedBackEnd extends BackEnd {
-  /** Finds, issues, changes, revokes and lists keys. Only the SHA-256 of a token is stored. */
+  /**
+   * Finds, issues, changes, revokes and lists keys. A database stores only the SHA-256 of a token;
+   * `memory` keeps the token.
+   */
   readonly keyStore: ManagedKeyStore
 }

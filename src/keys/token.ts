@@ -34,7 +34,7 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * Returns the SHA-256 of a token in hexadecimal, which key stores keep instead of the token.
+ * Returns the SHA-256 of a token in hexadecimal, which databases store instead of the token.
  * @example
  * ```ts
  * import { hashToken } from 'petstore-kit/back-end'
