@@ -103,8 +103,8 @@ export class PetStoreError extends Error {
   /** The kind of error, for use in a `switch`. */
   readonly code: PetStoreErrorCode
   /**
-   * The HTTP status; 0 for `network_error`, and `undefined` for `invalid_option` and
-   * `untrusted_forwarded_for`.
+   * The HTTP status; 0 for `network_error`, and `undefined` for any other code without a response,
+   * such as `invalid_option`.
    */
   readonly status: number | undefined
   /**
