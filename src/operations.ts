@@ -8,8 +8,8 @@ export interface Operation {
   /** Its own error codes. Every operation has {@link commonErrorCodes} too. */
   readonly errorCodes: readonly ErrorCode[]
   /**
-   * Whether a client may send a request again that the server may have carried out already. If not,
-   * it may do so only with an idempotency key.
+   * Whether a client may repeat a request that the service may have carried out already. If false,
+   * only with an idempotency key.
    */
   readonly isRepeatable: boolean
   readonly deprecation?: Deprecation

@@ -70,9 +70,9 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
 }
 
 /**
- * Rejects one timer after the signal aborts: some servers abort after a complete body, and then
- * this function returns it. Reads `request.signal` only if the body is late: with Hono on Node,
- * reading it takes a fifth of the time of a create.
+ * When the signal aborts, waits for one timer before it rejects: some servers abort after a
+ * complete body. Reads `request.signal` only if the body is late: with Hono on Node, reading it
+ * takes a fifth of the time of a create.
  */
 export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: AbortSignal | undefined }): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -174,7 +174,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   return managed
 }
 
-/** `z.number` rejects `Infinity`, which means that keys are cached until they are forgotten. */
+/** With `ttl: Infinity`, keys stay until they are forgotten. `z.number` would reject `Infinity`. */
 const keyCacheOptions = optionsOf<KeyCacheOptions>({
   ttl: z.optional(
     z.custom<number>((value) => typeof value === 'number' && value >= 0, expecting('milliseconds, at least 0')),

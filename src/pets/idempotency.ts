@@ -72,8 +72,8 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
 }
 
 /**
- * Returns a text that identifies one key of one scope: JSON, because "a" + "bc" and "ab" + "c"
- * would be the same text.
+ * Returns a text that identifies one key of one scope. JSON keeps scope and key apart: simply
+ * joined, "a" + "bc" and "ab" + "c" would be equal.
  */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])

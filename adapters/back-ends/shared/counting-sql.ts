@@ -34,8 +34,8 @@ export function countingSql(counters: string, { least, greatest }: SqlDialect): 
   const granted = `SELECT *, CASE WHEN after_refusals IS NOT NULL AND now_banned_until <> 0 THEN 0
       ELSE ${greatest}(0, ${least}(requests, per_minute - now_used_in_minute, per_day - now_used_in_day)) END AS granted
     FROM (${rolled}) AS rolled`
-  // A request that is neither granted nor banned is refused. Refusals of one statement after a ban
-  // has begun are not counted.
+  // Requests that are not granted count towards a ban, unless one already runs. Those after the ban
+  // begins do not.
   const refused = `SELECT *, CASE WHEN after_refusals IS NULL OR now_banned_until <> 0 THEN 0
       ELSE requests - granted END AS refused FROM (${granted}) AS granted`
   const startsBan = 'refused > 0 AND now_refused_in_minute + refused >= after_refusals'

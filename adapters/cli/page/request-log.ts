@@ -114,8 +114,8 @@ export function logRequests(
     const kept = (text: string, longest: number) => {
       if (text.length <= longest) return text
       isCut = true
-      // Keeps one unit more than is shown, so that masking knows of the cut. Copies the slice: V8
-      // would keep the whole text in memory for a plain slice.
+      // Keeps one more UTF-16 unit than is shown: it tells the masking that the text was cut.
+      // Copies the slice: V8 would keep the whole text in memory for a plain slice.
       return Buffer.from(text.slice(0, longest + 1)).toString()
     }
     // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough.

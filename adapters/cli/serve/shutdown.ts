@@ -26,10 +26,7 @@ export function drainDelayOf({ drainDelay, ...database }: ServeFlags): number {
   return drainDelay ?? (process.stdin.isTTY || !isPersistent(database) ? 0 : DRAIN_DELAY)
 }
 
-/**
- * In milliseconds. npm and bash pass on a Ctrl-C that the process has already received: one Ctrl-C
- * arrives twice.
- */
+/** A second Ctrl-C within these milliseconds is the same one: npm and bash pass it on too. */
 const REPEAT = 1_000
 
 type Close = () => Promise<void>

@@ -189,9 +189,10 @@ function endInStages(socket: Socket): void {
 }
 
 /**
- * Waits for an event-loop turn in which Node has little to do, at most for 100 turns. Node accepts
- * connections once in each turn, and the system resets those that come between this moment and the
- * end of `server.close`. After a busy turn, this lost one request in four restarts behind nginx.
+ * Call this just before `server.close`. It waits for an event-loop turn in which Node has little to
+ * do, for at most 100 turns. Node accepts new connections at one moment of each turn. The system
+ * resets those that arrive between this moment and the end of `server.close`, so this time must be
+ * short: in busy turns, one request was lost in four restarts behind nginx.
  */
 async function quietEventLoopTurn(): Promise<void> {
   for (let i = 0; i < 100; i++) {

@@ -12,7 +12,10 @@ import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
  */
 const MAX_HEADERS = 1_000
 
-/** Headers, body and signal are read only when they are needed. */
+/**
+ * A request of Node. The constructor reads the address of the connection, and begins to copy the
+ * body if the host reads it too. Everything else is read only when it is needed.
+ */
 export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string

@@ -23,7 +23,7 @@ export interface BytesResponse extends ApiResponse {
 /** Writes a response. Returns a promise if the rest of the request body is read first. */
 export type ResponseWriter = (request: NodeRequest, response: ApiResponse) => Promise<void> | undefined
 
-/** Also discards the request body if it was not read. */
+/** Writes the response, and discards a request body that nobody has read. */
 export const writeResponse: ResponseWriter = (request, response: ApiResponse | BytesResponse) => {
   const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return

@@ -257,7 +257,7 @@ function exampleText(example: unknown): string {
   return `[\n${example.map((item) => `  ${JSON.stringify(item)}`).join(',\n')}\n]`
 }
 
-/** The button works only with the script of the page, so the script shows it. */
+/** The button starts hidden; the script of the page shows it. */
 function sampleBox(kind: string, label: string, text: string): Html {
   return html`<div class="code ${kind}">
   <div class="row small">${label} <button type="button" class="small" hidden>Copy</button></div>

@@ -56,7 +56,7 @@ export function literalQuoted(text: string): string {
   return quoted(text, (code) => `\\U${code.padStart(8, '0')}`)
 }
 
-/** @param beyond - returns the escape of a character above U+FFFF, from its hexadecimal code */
+/** @param beyond - writes a character above U+FFFF as an escape, from its hexadecimal code */
 function quoted(text: string, beyond: (code: string) => string): string {
   const escaped = text.toWellFormed().replace(/["\\\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     if (character === '"' || character === '\\') return `\\${character}`

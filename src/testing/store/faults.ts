@@ -103,9 +103,7 @@ export interface Fault {
 
 const PART_NAMES = { storage: 'storage', keys: 'key store', quota: 'quota store', connection: 'connection' }
 
-/**
- * A number of calls; `Infinity` if the fault lasts until it is removed. `z.int` rejects `Infinity`.
- */
+/** How many calls fail. `Infinity`, which `z.int` rejects, means: until the fault is removed. */
 const times = z.union(
   [positiveInteger, z.custom<number>((value) => value === Number.POSITIVE_INFINITY)],
   expecting('a whole number of at least 1'),
