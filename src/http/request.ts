@@ -11,7 +11,11 @@ export interface ApiRequest extends CallContext {
    * section 3.2.2.
    */
   readonly target: string
-  /** The start of the path that a router such as Express has removed: `/shop`. */
+  /**
+   * The mount path: the part of the path before the base path, such as `/shop`. A router or the host
+   * has already matched it.
+   * @default ''
+   */
   readonly mountPath?: string | undefined
   /**
    * Whether the client has disconnected. Set by adapters that create `signal` only when it is read.

@@ -109,16 +109,14 @@ function abortOnLeave(request: NodeRequest): AbortController {
 export interface MountedTarget {
   /** The whole target, including the mount path. */
   readonly target: string
-  /**
-   * The beginning of the path that a router has matched, such as `/shop`. The base path follows it.
-   */
+  /** The part of the path before the base path, such as `/shop`. */
   readonly mountPath: string
 }
 
 /**
- * Returns `undefined` if the path is outside the base path. `url` lacks the prefix that a router
- * has matched. For the base path `/api/v1`, this prefix can be `/shop`, but also `/api` or
- * `/shop/api`, which end with a part of the base path.
+ * Returns `undefined` if the path is outside the base path. `url` lacks the part of the path that a
+ * router has matched. This part is the mount path, such as `/shop`, or it ends with a part of the
+ * base path, such as `/api` or `/shop/api` for the base path `/api/v1`.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const matched = matchedPath(incoming)
