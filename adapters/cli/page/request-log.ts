@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, KeyStore, PetStore } from '../../../src/index.ts'
-import { pageParameters } from '../../../src/schemas/query.ts'
+import type { pageParameters } from '../../../src/schemas/query.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 import { readableLines, readableText } from '../../../src/support/readable-text.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
@@ -51,8 +51,12 @@ const MAX_BODY = 10_000
 const HEADERS = ['Accept', 'Content-Type', 'Expect', 'Idempotency-Key', 'Origin', 'User-Agent']
 const MAX_HEADER = 200
 
-/** The query parameters whose values are remembered. Others may contain tokens by mistake. */
-const PARAMETERS: readonly string[] = Object.keys(pageParameters)
+/**
+ * Whether the log shows the value of a query parameter. Any other parameter may contain a token by
+ * mistake.
+ */
+const isShown = { limit: true, status: true, cursor: true } satisfies Record<keyof typeof pageParameters, boolean>
+const PARAMETERS = new Map<string, boolean>(Object.entries(isShown))
 
 /** The longest token that is also masked in the other texts of its request, such as the body. */
 const MAX_TOKEN = 200
@@ -159,12 +163,12 @@ function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
   }
 }
 
-/** Masks each query parameter that is not in `PARAMETERS`. */
+/** Masks each query parameter that may not be shown. */
 function withoutForeignValues(target: string): string {
   const path = pathOf(target)
   if (path.length === target.length) return target
   const pairs = target.slice(path.length + 1).split('&')
-  return `${path}?${pairs.map((pair) => (PARAMETERS.includes(pair.split('=')[0] ?? '') ? pair : '***')).join('&')}`
+  return `${path}?${pairs.map((pair) => (PARAMETERS.get(pair.split('=')[0] ?? '') ? pair : '***')).join('&')}`
 }
 
 function shownHeaders(request: ApiRequest, kept: (text: string, length: number) => string): Record<string, string> {
