@@ -28,7 +28,7 @@ import {
 import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { reportAndRespond } from './reports/error-response.ts'
-import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
+import { aboutRequest, type ErrorReport, reportFault, reportResponse } from './reports/observers.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
 
@@ -114,8 +114,7 @@ export function createPetStore(
   options: PetStoreOptions = {},
 ): PetStore & UsageFunctions & { readonly keyStore: KeyStore } {
   const resolved = resolveOptions(options)
-  const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } =
-    resolved
+  const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset } = resolved
   const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
   const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
   const ports = guardPorts({ storage, keyStore, quota }, timeouts, clock)
@@ -124,8 +123,7 @@ export function createPetStore(
   const pages = pageCache(linkBase)
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: ({ request, target }) => listPets(ports.storage, request, target, pages),
-    createPet: (context) =>
-      createPet(ports.storage, context.request, bodyRules, locationBase(context), context.subject),
+    createPet: (context) => createPet(ports.storage, context.request, resolved, locationBase(context), context.subject),
     getPet: ({ request }, { petId = '' }) => getPet(ports.storage, request, petId),
   }
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
@@ -194,7 +192,7 @@ export function createPetStore(
     context.limits = limits ?? quotaRules.anonymous
     const quotaRequest = quotaRequestOf(key, request, context.limits, quotaRules, now)
     context.subject = quotaRequest?.subject ?? ''
-    const onFailure = (error: unknown) => reportFault(error, observers, errorReport(context))
+    const onFailure = (error: unknown) => reportFault(error, observers, aboutRequest(context))
     const count = quotaRequest ? await spend(quotaRequest, onFailure) : untouchedCount(now)
     const allowance = allowanceOf(count, context.limits)
     context.allowance = allowance
@@ -234,7 +232,7 @@ export function createPetStore(
    */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
-      const response = reportAndRespond(error, observers, request, context ? errorReport(context) : request)
+      const response = reportAndRespond(error, observers, request, context ? aboutRequest(context) : request)
       return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
     } catch {
       return uncounted(errorResponse('internal_error'))

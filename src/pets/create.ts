@@ -5,7 +5,7 @@ import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { NewPet } from '../model.ts'
 import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
-import type { newPet } from '../schemas/pet.ts'
+import type { NewPetSchema } from '../schemas/pet.ts'
 import { JsonNumber } from '../support/describe-value.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
@@ -18,7 +18,7 @@ const MAX_VALUES = 2_000
 
 interface BodyRules {
   readonly bodyLimit: number
-  readonly newPet: Parameters<typeof parseNewPet>[0]
+  readonly newPet: NewPetSchema
 }
 
 /**
@@ -53,7 +53,7 @@ export async function createPet(
  * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was
  * received
  */
-export function parseNewPet(schema: ReturnType<typeof newPet>, body: unknown): NewPet {
+export function parseNewPet(schema: NewPetSchema, body: unknown): NewPet {
   const parsed = schema.safeParse(ownMembers(body))
   if (parsed.success) return parsed.data
   throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemText(parsed.error)}.`)

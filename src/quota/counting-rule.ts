@@ -1,11 +1,9 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
+import { DAY, MINUTE } from '../support/time.ts'
 
 // In adapters/back-ends, this rule stands twice more: in Lua in `redis/script.ts`, and in SQL for
 // PostgreSQL and D1 in `shared/counting-sql.ts`. Change all three files; `quotaContract` compares
 // them.
-
-const MINUTE = 60_000
-const DAY = 86_400_000
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 

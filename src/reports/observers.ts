@@ -167,7 +167,8 @@ interface ReportedContext {
   readonly allowance: RateLimit | undefined
 }
 
-export function errorReport({ request: { method, target }, route, key }: ReportedContext) {
+/** Returns what a report says about a request. */
+export function aboutRequest({ request: { method, target }, route, key }: ReportedContext) {
   return { method, target: originForm(target), operation: route.operation, keyId: key?.id } satisfies ErrorReport
 }
 
@@ -181,7 +182,7 @@ export function reportResponse(
 ): void {
   const { request, key, allowance } = context
   const report: ResponseReport = {
-    ...errorReport(context),
+    ...aboutRequest(context),
     status: isClosed ? CLIENT_CLOSED_REQUEST : status,
     code: isClosed ? undefined : code,
     plan: key?.plan,

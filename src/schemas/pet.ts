@@ -52,6 +52,8 @@ export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus 
   return z.object(shape, expecting('an object with name and categoryId'))
 }
 
+export type NewPetSchema = ReturnType<typeof newPet>
+
 /** An animal with its id. Keeps other members: a later version of the service may add some. */
 export const pet = z.looseObject(
   {
