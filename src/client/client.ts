@@ -6,6 +6,7 @@ import type { OperationName } from '../operations.ts'
 import { IDEMPOTENCY_KEY, KEY_EXPECTED } from '../schemas/idempotency-key.ts'
 import { invalidOption } from '../schemas/options.ts'
 import { pet, pets as petArray } from '../schemas/pet.ts'
+import type { pageParameters } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { isUrl } from '../support/text.ts'
 import { parseJsonIfValid, stringifyJson } from './json.ts'
@@ -107,19 +108,18 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
   const { send, lastRateLimit } = createSender(resolveClientOptions(options, seams))
 
   async function listPets({ status, limit, cursor, signal }: ListPetsOptions = {}): Promise<PetPage> {
+    const parameters = { status, limit, cursor } satisfies Record<keyof typeof pageParameters, unknown>
     const query = new URLSearchParams()
-    if (status !== undefined) query.set('status', status)
-    if (limit !== undefined) query.set('limit', String(limit))
-    if (cursor !== undefined) query.set('cursor', cursor)
+    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value))
     const received = await send({ operation: 'listPets', query, signal })
     return { pets: parseBody(received, 'an array of animals', petArray), next: readNextCursor(received) }
   }
 
-  async function* pets({ status, pageSize = MAX_LIMIT, signal }: PetsOptions = {}) {
+  async function* pets({ pageSize = MAX_LIMIT, ...others }: PetsOptions = {}) {
     const seen = new Set<string | undefined>()
     let cursor: string | undefined
     do {
-      const page = await listPets({ status, limit: pageSize, cursor, signal })
+      const page = await listPets({ ...others, limit: pageSize, cursor })
       yield* page.pets
       cursor = page.next
       // Without this check, a server that sends a cursor again would make the iteration endless.

@@ -39,8 +39,24 @@ const nextPage = {
     limit: '$request.query.limit',
     status: '$request.query.status',
     cursor: '$response.header.X-Next-Cursor',
-  },
+  } satisfies Record<keyof typeof pageParameters, string>,
 }
+
+const queryOfList = {
+  limit: {
+    description: 'The largest number of animals to return.',
+    schema: toJsonSchema(pageParameters.limit, 'output'),
+  },
+  status: {
+    description: 'Returns only animals with this status.',
+    // No description beside `$ref`: some generators do not support it.
+    schema: ref('PetStatus'),
+  },
+  cursor: {
+    description: 'The value of `X-Next-Cursor` in the response with the previous page.',
+    schema: { type: 'string' },
+  },
+} satisfies Record<keyof typeof pageParameters, object>
 
 const addedPet = {
   operationId: 'getPet' satisfies OperationName,
@@ -64,24 +80,12 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
       summary: 'List animals',
       description:
         'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
-      parameters: [
-        {
-          name: 'limit',
-          description: 'The largest number of animals to return.',
-          schema: toJsonSchema(pageParameters.limit, 'output'),
-        },
-        {
-          name: 'status',
-          description: 'Returns only animals with this status.',
-          // No description beside `$ref`: some generators do not support it.
-          schema: ref('PetStatus'),
-        },
-        {
-          name: 'cursor',
-          description: 'The value of `X-Next-Cursor` in the response with the previous page.',
-          schema: { type: 'string' },
-        },
-      ].map(({ name, ...others }) => ({ name, in: 'query', ...others, required: false })),
+      parameters: Object.entries(queryOfList).map(([name, others]) => ({
+        name,
+        in: 'query',
+        ...others,
+        required: false,
+      })),
       success: {
         status: 200,
         description: 'A page of animals.',

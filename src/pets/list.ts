@@ -16,9 +16,8 @@ export async function listPets(
   pages: ReturnType<typeof pageCache>,
 ): Promise<OwnResponse> {
   const known = pages.read(target.query)
-  const { limit, after, status } = known.query
   // Read one more animal: if there is one, the response has a link to the next page.
-  const found = await storage.list({ limit: limit + 1, after, status }, request)
+  const found = await storage.list({ ...known.query, limit: known.query.limit + 1 }, request)
   if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
   const { text, headers } = pages.write(known, found, target)
   return jsonResponse(200, text, headers)
@@ -27,8 +26,10 @@ export async function listPets(
 /** The largest number of parameters in a query, including unknown ones. Reading many takes long. */
 const MAX_PARAMETERS = 100
 
-export interface PageQuery extends PetQuery {
-  /** The parameters to repeat in the link to the next page, such as `limit=5&`. */
+/** The query of a page, and what the link to the next page repeats. */
+export interface PageQuery {
+  readonly query: PetQuery
+  /** The sent parameters without the cursor, such as `limit=5&`. */
   readonly kept: string
 }
 
@@ -47,20 +48,23 @@ export function parsePageQuery(query: string): PageQuery {
   const parsed = petQuery.safeParse(sent)
   if (!parsed.success)
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problemText(parsed.error)}.`)
-  const { limit, after, status } = parsed.data
-  const kept = (sent.limit === undefined ? '' : `limit=${limit}&`) + (status === undefined ? '' : `status=${status}&`)
-  return { limit, after, status, kept }
+  const kept = keptNames
+    .filter((name) => sent[name] !== undefined)
+    .map((name) => `${name}=${encodeURIComponent(String(sent[name]))}&`)
+  return { query: parsed.data, kept: kept.join('') }
 }
+
+const keptNames = (Object.keys(pageParameters) as (keyof Parameters)[]).filter((name) => name !== 'cursor')
 
 /**
  * Matches most queries, also those of our links. For these, it takes a quarter of the time of
  * `URLSearchParams`.
  */
-const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
+const ORDINARY_QUERY = /^(?:limit=(?<limit>\d+)(?:&|$))?(?:status=(?<status>\w+)(?:&|$))?(?:cursor=(?<cursor>\w+))?$/
 
 function readParameters(query: string): Parameters {
   const ordinary = ORDINARY_QUERY.exec(query)
-  if (ordinary) return { limit: ordinary[1], status: ordinary[2], cursor: ordinary[3] }
+  if (ordinary) return { ...ordinary.groups }
   if (query.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
     const problem = `expected at most ${MAX_PARAMETERS} parameters`
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problem}.`)
@@ -85,8 +89,7 @@ interface KeptPage extends WrittenPage {
 }
 
 /** A query that was sent, and its page. */
-interface KnownQuery {
-  readonly query: PageQuery
+interface KnownQuery extends PageQuery {
   /** Whether a page of the query was written before. A page is kept from the second time on. */
   isRepeated: boolean
   page: KeptPage | undefined
@@ -97,10 +100,7 @@ interface KnownQuery {
  * that nobody asked for before.
  */
 const MAX_QUERIES = 128
-/**
- * A longer query has parameters that the API does not know. It is not cached, so the cache stays
- * small.
- */
+/** A longer query is not cached, so the cache stays small. Queries of our links are shorter. */
 const LONGEST_QUERY = 200
 
 /**
@@ -118,7 +118,7 @@ export function pageCache(linkBase: LinkBase) {
     read(text: string): KnownQuery {
       const cached = known.get(text)
       if (cached) return cached
-      const created: KnownQuery = { query: parsePageQuery(text), isRepeated: false, page: undefined }
+      const created: KnownQuery = { ...parsePageQuery(text), isRepeated: false, page: undefined }
       if (text.length > LONGEST_QUERY) return created
       if (known.size >= MAX_QUERIES) known.clear()
       known.set(text, created)
@@ -126,12 +126,12 @@ export function pageCache(linkBase: LinkBase) {
     },
     /** @param found - the animals of the page, and one more if there is a next page */
     write(sent: KnownQuery, found: readonly Pet[], target: Target): WrittenPage {
-      const { query, page: kept, isRepeated } = sent
-      if (kept && kept.path === target.path && hasSameItems(kept.found, found)) return kept
+      const { query, kept, page, isRepeated } = sent
+      if (page && page.path === target.path && hasSameItems(page.found, found)) return page
       const pets = found.slice(0, query.limit)
       const text = writePets(pets)
       const end = found.length > query.limit ? pets.at(-1) : undefined
-      const headers = end ? nextPageHeaders(linkBase(target) + target.route, query.kept, encodeCursor(end.id)) : []
+      const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
       sent.isRepeated = true
       const isKept = isRepeated && found.every(isPlainAndFrozen)
       sent.page = isKept ? { text, headers, path: target.path, found: [...found] } : undefined

@@ -40,8 +40,8 @@ export const pageParameters = {
 
 /** The query of a list: texts by the names of the parameters. The result is what a storage gets. */
 export const petQuery = z.pipe(
-  z.object(pageParameters, expecting('an object with the parameters limit, status and cursor')),
-  z.transform(({ limit, status, cursor }): PetQuery => ({ limit, after: cursor, status })),
+  z.object(pageParameters, expecting(`an object with the parameters ${Object.keys(pageParameters).join(', ')}`)),
+  z.transform(({ cursor, ...query }): PetQuery => ({ ...query, after: cursor })),
 )
 
 /** The id of an animal in a path, as text. */

@@ -116,7 +116,7 @@ test('parsePageQuery reads random queries like a parser that uses URLSearchParam
       const isStatus = (text: string) => ['available', 'pending', 'sold'].includes(text)
       if (!(isValid('limit', isLimit) && isValid('status', isStatus) && isValid('cursor', isCursor)))
         return void expect(() => parsePageQuery(query)).toThrow('The query is not valid')
-      const { limit, status, after } = parsePageQuery(query)
+      const { limit, status, after } = parsePageQuery(query).query
       const cursor = after === undefined ? null : encodeCursor(after)
       expect([limit, status ?? null, cursor]).toEqual([
         Number(given.get('limit') ?? 20),
