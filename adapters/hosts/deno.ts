@@ -1,6 +1,7 @@
+import { PetStoreError } from '../../src/errors.ts'
 import { FetchRequest } from '../../src/http/fetch.ts'
 import type { BodyReader } from '../../src/http/read-body.ts'
-import { type PetStore, PetStoreError } from '../../src/index.ts'
+import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
 import { fetchResponder } from './shared/fetch-responder.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'

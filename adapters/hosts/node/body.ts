@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers'
-import { codeOf } from '../../../src/errors.ts'
+import { codeOf, PetStoreError } from '../../../src/errors.ts'
 import { BodyBytes } from '../../../src/http/body-bytes.ts'
 import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
-import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength, isHttp2, isSmallBody, type NodeIncoming, type NodeOutgoing, sentHeader } from './messages.ts'
 
 /**
