@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { buildRequest } from '../../../src/http/fetch.ts'
 import { readAndDiscard } from '../../../src/http/read-body.ts'
 import { createPetStore, type KeyStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
@@ -70,8 +71,28 @@ describe('a body with Content-Length', () => {
   test('the body counts as read if other code has locked its stream', async () => {
     const { request } = upload()
     request.body?.getReader()
-    await expect(toApiRequest(request).body(9)).rejects.toMatchObject({ code: 'body_already_read' })
+    await expect(toApiRequest(request).body(9)).rejects.toMatchObject({
+      code: 'body_already_read',
+      message: expect.stringContaining('mount the pet store before it, or pass new Request(request, { body })'),
+    })
   })
+})
+
+test('rejects a Content-Length over the limit before it reads the body', async () => {
+  const pull = vi.fn()
+  const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+  const headers = { 'content-length': '10' }
+  const request = new Request('http://a', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  await expect(toApiRequest(request).body(9)).rejects.toMatchObject({ code: 'payload_too_large' })
+  expect(pull).not.toHaveBeenCalled()
+})
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  [null, undefined],
+  [undefined, undefined],
+])('toApiRequest takes the client address %s', (given, clientAddress) => {
+  expect(toApiRequest(new Request('http://a'), given)).toMatchObject({ clientAddress })
 })
 
 test('the incomplete_body error contains its cause', async () => {
@@ -155,6 +176,25 @@ test.each<[string, (init: RequestInit) => RequestInit | Request]>([
   expect(signal?.aborted).toBe(false)
   client.abort('left')
   expect([signal?.aborted, signal?.reason]).toEqual([true, 'left'])
+})
+
+test('fetch accepts a signal that the global Request rejects, as in jsdom', async () => {
+  class Strict extends Request {
+    constructor(input: string, init?: RequestInit) {
+      if (init?.signal) throw new TypeError('a signal of another realm')
+      super(input, init)
+    }
+  }
+  vi.stubGlobal('Request', Strict)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { signal } = new AbortController()
+  expect((await createPetStore().fetch('http://a/v1/pets', { method: 'PUT', signal })).status).toBe(401)
+})
+
+test('buildRequest copies a Request only if there are other options', () => {
+  const request = new Request('http://a')
+  expect(buildRequest(request).request).toBe(request)
+  expect(buildRequest(request, { method: 'PUT' }).request.method).toBe('PUT')
 })
 
 test('without a global Request, fetch says what to use in Jest', async () => {
