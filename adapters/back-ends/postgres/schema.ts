@@ -182,7 +182,8 @@ const SPEND_ANONYMOUS = spendFunction(
       DELETE FROM anonymous WHERE ctid = ANY (ARRAY(
         SELECT old.ctid FROM (
           SELECT entry.bucket, count(DISTINCT entry.subject) AS newcomers FROM ENTRIES
-          WHERE NOT EXISTS (SELECT FROM anonymous AS a WHERE a.bucket = entry.bucket AND a.subject = entry.subject)
+          -- Not NOT EXISTS: until the first ANALYZE, PostgreSQL 18 would read the whole table for it.
+          WHERE (SELECT true FROM anonymous AS a WHERE a.bucket = entry.bucket AND a.subject = entry.subject) IS NULL
           GROUP BY entry.bucket
         ) AS crowded, LATERAL (
           SELECT a.ctid FROM anonymous AS a WHERE a.bucket = crowded.bucket
