@@ -228,7 +228,10 @@ describe('CORS', () => {
       'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key',
       'access-control-max-age': '600',
     })
+    expect(got.headers.has('access-control-allow-credentials')).toBe(false)
     expect(rateLimit(got).remaining).toBe(60)
+    const { headers } = preflight('https://shop.example')
+    expect((await send('/v1/pets', { headers })).status).toBe(200)
     expect(
       (await send('/v1/pets/1', preflight('https://shop.example'))).headers.get('access-control-allow-methods'),
     ).toBe(allowOf('/pets/1'))
