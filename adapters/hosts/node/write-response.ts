@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
-import { closesAmidBody, drain, isLastByHead, readRest } from './body.ts'
 import { setLastRequest } from './connections.ts'
+import { closesAmidBody, drain, isLastByHead, readRest } from './drain.ts'
 import { isHttp2, isSmallBody, isUnreadBody, type NodeOutgoing } from './messages.ts'
 import type { NodeRequest } from './request.ts'
 
