@@ -5,64 +5,64 @@ import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
 import { declaredLength, isHttp2, type NodeIncoming, type NodeOutgoing, sentHeader } from './messages.ts'
 
 /**
- * How many bytes of a body are kept for the store while the host reads the same body. No limit of
+ * How many bytes of a body are copied for the store while the host reads the same body. No limit of
  * the store is known at this time.
  */
-const KEPT_BYTES = 1_048_576
+const COPIED_BYTES = 1_048_576
 
 /**
- * Keeps the body if the host reads it too: when the store asks for the body, after the look-up of
- * the key, it may have passed. Returns `undefined` if only the store reads the body.
+ * Begins to copy the body if the host reads it too: when the store asks for the body, after the
+ * look-up of the key, it may have passed. Returns `undefined` if only the store reads the body.
  */
-export function keepBodyOfHost(incoming: NodeIncoming): Promise<Uint8Array> | undefined {
+export function copyBesideHost(incoming: NodeIncoming): Promise<Uint8Array> | undefined {
   const isReadByHost = incoming.readableFlowing === true || incoming.listenerCount('readable') > 0
   if (!isReadByHost || isPartlyRead(incoming)) return undefined
-  const kept = collect(incoming, KEPT_BYTES)
+  const copy = collect(incoming, COPIED_BYTES)
   // The store may never ask for the body. A rejection would then end the process.
-  kept.catch(() => {})
-  return kept
+  copy.catch(() => {})
+  return copy
 }
 
 /**
- * Returns the request body. If the host has already read it, returns the copy that the host has
+ * Returns the request body. If the host has already read it, returns the body that the host has
  * kept.
- * @param kept - the body from {@link keepBodyOfHost}
+ * @param copy - the result of {@link copyBesideHost}
  */
-export async function readBody(
+export async function readNodeBody(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   limit: number,
-  kept: Promise<Uint8Array> | undefined,
+  copy: Promise<Uint8Array> | undefined,
 ): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
-  if (kept === undefined) {
+  if (copy === undefined) {
     // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
     if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead) throw new PetStoreError('incomplete_body')
     // `incoming.body` does not show whether the body was read: parsers set it even if they have
     // read nothing.
-    if (isPartlyRead(incoming) || isMockWithBody(incoming)) return takeKept(incoming, limit)
+    if (isPartlyRead(incoming) || isMockWithBody(incoming)) return readBodyOfHost(incoming, limit)
   }
   if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
-  return kept === undefined ? collect(incoming, limit) : withinLimit(kept, limit)
+  return copy === undefined ? collect(incoming, limit) : withinLimit(copy, limit)
 }
 
-async function withinLimit(kept: Promise<Uint8Array>, limit: number): Promise<Uint8Array> {
+async function withinLimit(copy: Promise<Uint8Array>, limit: number): Promise<Uint8Array> {
   try {
-    const body = await kept
+    const body = await copy
     if (body.byteLength <= limit) return body
   } catch (error) {
     if (codeOf(error) !== 'payload_too_large') throw error
   }
-  throw tooLarge(Math.min(limit, KEPT_BYTES))
+  throw tooLarge(Math.min(limit, COPIED_BYTES))
 }
 
 function isPartlyRead(incoming: NodeIncoming): boolean {
   return incoming.readableDidRead === true || incoming.readableEnded === true
 }
 
-async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
+async function readBodyOfHost(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
-  const body = keptBody(incoming)
+  const body = bodyOfHost(incoming)
   if (body.byteLength > limit) throw tooLarge(limit)
   return body
 }
@@ -146,9 +146,9 @@ const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
  * otherwise the parsed object as JSON again. Throws `body_already_read` if parsing may have lost
  * something, such as digits of a large number.
  */
-export function keptBody(incoming: NodeIncoming): Uint8Array {
+export function bodyOfHost(incoming: NodeIncoming): Uint8Array {
   const { rawBody, body } = incoming
-  for (const kept of [rawBody, body]) if (kept instanceof Uint8Array) return kept
+  for (const bytes of [rawBody, body]) if (bytes instanceof Uint8Array) return bytes
   if (typeof rawBody === 'string') {
     // Decoders replace bytes that are not UTF-8 by U+FFFD.
     if (rawBody.includes('\ufffd'))
