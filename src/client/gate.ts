@@ -48,14 +48,14 @@ interface Pause {
   readonly error: PetStoreError
   /**
    * The earliest time of the next request. A call whose deadline is before this time rejects at
-   * once.
+   * once. Without a time from the server, this is `opensAt`.
    */
   readonly retryAt: number
   /**
    * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after
-   * the beginning of the pause.
+   * the beginning of the pause, and no later than the deadline of a waiting call.
    */
-  readonly opensAt: number
+  opensAt: number
 }
 
 /**
@@ -97,7 +97,7 @@ interface State {
  * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds,
  *    this time starts again for each call that has had no error other than 429.
  * 4. Each wait has a random part, which grows with each failure. Otherwise, all clients of a server
- *    would come back at once.
+ *    would come back at once. After the time in `Retry-After`, this part never makes a call reject.
  */
 export function createGate(
   { clock, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>,
@@ -177,16 +177,28 @@ export function createGate(
     if (queue.size === 0) timer?.abort()
   }
 
-  function rejectIfTooLate(number: number, waiter: Waiter): void {
+  /**
+   * Rejects a call whose deadline is before the end of the pause. If only the random part of the
+   * pause ends too late, the pause ends at the deadline, because the server permits a request then.
+   */
+  function meetDeadline(number: number, waiter: Waiter): void {
     const { call } = waiter
+    const { pause } = state
+    if (pause === undefined || timeUntilOpen() <= 0) return
     const deadline = Math.min(call.failedAt, Math.max(call.madeAt, state.servedAt)) + maxElapsed
-    if (state.pause && timeUntilOpen() > 0 && deadline < Math.max(state.pause.retryAt, state.pause.opensAt))
-      reject(number, waiter, gaveUp(state.pause.error, state.pause.retryAt - stopwatch.elapsed(), clock))
+    const now = stopwatch.elapsed()
+    if (deadline < Math.max(pause.retryAt, now)) {
+      reject(number, waiter, gaveUp(pause.error, pause.retryAt - now, clock))
+    } else if (deadline < pause.opensAt) {
+      pause.opensAt = deadline
+      timer?.abort()
+    }
   }
 
-  /** Records the outcome of a request, unless a newer one has been recorded. */
+  /** Records the outcome of a request. A newer outcome decides how long the calls wait. */
   function record(request: number, settledBefore: number, { headers, error }: Outcome): void {
     const failure = error && isTransient(error) ? error : undefined
+    if (failure === undefined) state.servedAt = stopwatch.elapsed()
     const limit = (failure === undefined && readRateLimit(headers)) || UNKNOWN
     const isSameWindow = state.known.limit === limit.limit && state.known.resetsAt === limit.resetsAt
     const isNews = isSameWindow ? limit.remaining <= state.known.remaining : request >= state.newest
@@ -198,7 +210,7 @@ export function createGate(
     state.pause = newPause(failure ?? usedUp(limit, serverTime(headers, clock.now())))
     // Most outcomes begin no pause. To look at all waiting calls after each of them would take
     // quadratic time.
-    if (timeUntilOpen() > 0) for (const entry of queue.entries()) rejectIfTooLate(...entry)
+    if (timeUntilOpen() > 0) for (const entry of queue.entries()) meetDeadline(...entry)
     timer?.abort()
   }
 
@@ -206,7 +218,6 @@ export function createGate(
   function recordSuccess({ remaining }: RateLimit, settledBefore: number): void {
     state.failures = 0
     state.sentBeforeFailure = 0
-    state.servedAt = stopwatch.elapsed()
     state.allowed = settledBefore + 1 + remaining
   }
 
@@ -225,14 +236,15 @@ export function createGate(
     const asked = 1000 * (error.retryAfter ?? 0)
     const spread = Math.ceil(random(asked) * longest)
     const now = stopwatch.elapsed()
-    return { error, retryAt: now + asked, opensAt: now + Math.min(asked + spread, maxElapsed) }
+    const opensAt = now + Math.min(asked + spread, maxElapsed)
+    return { error, retryAt: asked > 0 ? now + asked : opensAt, opensAt }
   }
 
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
     const request = await untilAborted<number>(call.signal, (start, fail) => {
       const waiter = { call, start, reject: fail }
       const number = queue.add(waiter)
-      rejectIfTooLate(number, waiter)
+      meetDeadline(number, waiter)
       startWaiting()
       return () => reject(number, waiter, call.signal && abortReason(call.signal))
     })

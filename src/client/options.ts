@@ -99,7 +99,7 @@ export interface RetryOptions {
   /**
    * The upper bound of the random part of the first wait, in milliseconds. It doubles with each
    * failure. Without `Retry-After`, this part is the whole wait; otherwise, it comes after the time
-   * in `Retry-After`.
+   * in `Retry-After`, and ends early if a call would otherwise wait longer than `maxElapsed`.
    * @default 500
    */
   readonly baseDelay?: number | undefined

@@ -88,11 +88,12 @@ export function isTransient({ code, status = 0 }: PetStoreError): boolean {
 /**
  * Returns the error of a call that would wait too long.
  * @param error - the reason for the wait, perhaps an error of another call
- * @param wait - how long the server has asked to wait from now on, in milliseconds
+ * @param wait - how long the server has asked to wait from now on, in milliseconds; not positive if
+ * that time has ended
  */
 export function gaveUp(error: PetStoreError, wait: number, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
-  if (error.retryAfter === undefined)
+  if (!error.retryAfter || wait <= 0)
     return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
   const time = new Date(Math.min(clock.now() + Math.ceil(wait), LAST_TIME)).toISOString()
   const text = `${message} The server asked to wait until ${time}, which is longer than retry.maxElapsed.`

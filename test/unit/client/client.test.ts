@@ -303,6 +303,12 @@ describe('a request that gets 429', () => {
     expect(waits).toEqual([2_250, 2_500, 3_000, 4_000, 6_000, 7_000, 7_000])
   })
 
+  test('the random part ends at maxElapsed if Retry-After ends before', async () => {
+    const { client, waits } = clientOf([refusal(7), refusal(60), json('[]')], { maxElapsed: 68_000 })
+    await client.listPets()
+    expect(waits).toEqual([7_500, 60_500])
+  })
+
   test('without Retry-After, the client waits 500 ms before a retry', async () => {
     const { client, waits } = clientOf([new Response('', { status: 429 }), json('[]')])
     await client.listPets()

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../../src/client/client.ts'
 import type { UpcomingRetry } from '../../../src/client/options.ts'
-import { FREE, MINUTE, rejections, simulate } from './simulated-server.ts'
+import { FREE, MINUTE, rejections, START, simulate } from './simulated-server.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -38,20 +38,67 @@ describe('a client whose key nobody else uses', () => {
   })
 })
 
-test('five clients with one free key get no ban at any latency', async () => {
-  const law = fc.asyncProperty(stream(1_500), stream(1_000), fc.nat(MINUTE), async (latencies, factors, offset) => {
-    const factor = takeFrom(factors)
-    const { newClient, settled, isBanned, seen } = simulate({
-      latency: takeFrom(latencies),
-      random: () => factor() / 1_000,
-      offset,
+describe('five clients with one free key', () => {
+  /** The stream of a random source that always returns the same number. */
+  const always = (value: number) =>
+    fc.stream(
+      (function* () {
+        for (;;) yield value
+      })(),
+    )
+  /** The last client is 1.5 seconds away from the server, so the others use up each window before its request arrives. */
+  const farClient = [20, 20, 20, 20, 1_500]
+
+  test('the clients get no ban, and reject only calls that would wait too long', async () => {
+    const law = fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 1_500 }), { minLength: 5, maxLength: 5 }),
+      stream(1_000),
+      stream(1_000),
+      fc.nat(MINUTE),
+      fc.constantFrom(2 * MINUTE, 10 * MINUTE),
+      async (longest, fractions, factors, offset, maxElapsed) => {
+        const fraction = takeFrom(fractions)
+        const factor = takeFrom(factors)
+        const { newClient, settled, isBanned, seen, elapsed } = simulate({
+          latency: (client) => Math.ceil(((longest[client] ?? 0) * fraction()) / 1_000),
+          random: () => factor() / 1_000,
+          offset,
+        })
+        /** The calls that rejected although the server asked to wait no longer than `maxElapsed`. */
+        const early = new Set<string>()
+        function callOften() {
+          const client = newClient({ retry: { maxElapsed } })
+          let servedAt = 0
+          return times(40).map(async () => {
+            try {
+              await client.listPets()
+              servedAt = elapsed()
+            } catch (error) {
+              const [, until = ''] = /asked to wait until (\S+), which/.exec(String(error)) ?? []
+              const mayRetryAt = Date.parse(until) - START - offset
+              if (!(mayRetryAt > servedAt + maxElapsed))
+                early.add(`${error} Served at ${servedAt}, rejected at ${elapsed()}, may retry at ${mayRetryAt}.`)
+              throw error
+            }
+          })
+        }
+        const rejected = rejections(await settled(times(5).flatMap(callOften)))
+        expect({ early: [...early], isBanned: isBanned() }).toEqual({ early: [], isBanned: false })
+        expect(seen.mostInFlight).toBeLessThanOrEqual(40)
+        // The 200 requests fit into five windows.
+        if (maxElapsed > 5 * MINUTE) expect(rejected).toEqual([])
+      },
+    )
+    await fc.assert(law, {
+      numRuns: 30,
+      examples: [
+        // The far client gets its second 429 after a minute, and the window ends after `maxElapsed`.
+        [farClient, always(1_000), always(1_000), 0, 2 * MINUTE],
+        // The window ends half a second before `maxElapsed`, and the random time would end after it.
+        [farClient, always(1_000), always(1_000), 2_000, 2 * MINUTE],
+      ],
     })
-    const clients = times(5).map(() => newClient())
-    const results = await settled(clients.flatMap((client) => times(40).map(() => client.listPets())))
-    expect({ rejections: rejections(results), isBanned: isBanned() }).toEqual({ rejections: [], isBanned: false })
-    expect(seen.mostInFlight).toBeLessThanOrEqual(40)
   })
-  await fc.assert(law, { numRuns: 30 })
 })
 
 describe('a server that cannot be reached', () => {
@@ -157,6 +204,63 @@ describe('one hostile or wrong response', () => {
     expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
     expect(elapsed()).toBeLessThan(3_000)
     expect(rejections(await settled([first]))).toEqual([])
+  })
+})
+
+describe('a slow response beside a newer one', () => {
+  const refused = (seconds: number) =>
+    new Response('{"code":"rate_limit_exceeded","message":"Refused."}', {
+      status: 429,
+      headers: { 'Retry-After': String(seconds) },
+    })
+  const late = (milliseconds: number, response: Response) =>
+    new Promise<Response>((resolve) => setTimeout(resolve, milliseconds, response))
+
+  test('the wait becomes shorter for a call whose time ends first', async () => {
+    const arrivals: number[] = []
+    const { newClient, settled } = simulate({
+      latency: () => 10,
+      random: () => 1,
+      instead(number, elapsed) {
+        arrivals.push(elapsed)
+        return [late(6_000, refused(1)), refused(3)][number - 1]
+      },
+    })
+    const client = newClient({ retry: { maxElapsed: 10_000, baseDelay: 10_000 } })
+    const slow = client.listPets()
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(rejections(await settled([slow, client.listPets()]))).toEqual([])
+    expect(arrivals).toEqual([10, 5_010, 10_010, 10_030])
+  })
+
+  test('a call whose time has ended rejects without the time in Retry-After, which has ended too', async () => {
+    const { newClient, settled } = simulate({
+      latency: () => 10,
+      random: () => 1,
+      instead: (number) => [late(9_000, refused(1)), refused(1)][number - 1],
+    })
+    const client = newClient({ retry: { maxElapsed: 8_000, baseDelay: 10_000 } })
+    const slow = client.listPets()
+    await vi.advanceTimersByTimeAsync(7_500)
+    const newer = client.listPets()
+    const [reason] = rejections(await settled([slow]))
+    expect(reason).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: 'Refused. The call gave up after retry.maxElapsed.',
+    })
+    expect(reason).not.toHaveProperty('retryAfter')
+    expect(rejections(await settled([newer]))).toEqual([])
+  })
+
+  test('a success that arrives after a newer refusal restarts the time of waiting calls', async () => {
+    const { newClient, settled, elapsed } = simulate({
+      latency: () => 10,
+      random: () => 0,
+      instead: (number) => [undefined, late(5_000, new Response('[]')), refused(1), refused(5), refused(7)][number - 1],
+    })
+    const client = newClient({ retry: { maxElapsed: 10_000 } })
+    expect(rejections(await settled(times(3).map(() => client.listPets())))).toEqual([])
+    expect(elapsed()).toBeGreaterThan(14_000)
   })
 })
 

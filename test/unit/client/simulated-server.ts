@@ -13,8 +13,8 @@ interface Simulation {
   readonly limits?: PlanLimits
   /** Milliseconds between the start of the first minute and the first call. */
   readonly offset?: number
-  /** Returns the milliseconds that a request or a response travels. */
-  readonly latency?: () => number
+  /** Returns the milliseconds that a request or a response travels. Clients are numbered from 0. */
+  readonly latency?: (client: number) => number
   /** Returns a number from 0 to 1 for each back-off. */
   readonly random?: () => number
   /** Responds instead of the server, or throws. Gets the number of the request, and the milliseconds since the first call. */
@@ -28,17 +28,18 @@ const respond = (status: number, headers: HeadersInit, body: unknown = []) =>
 export function simulate({ limits = FREE, offset = 0, latency = () => 20, random, instead }: Simulation = {}) {
   vi.useFakeTimers({ now: START + offset, toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
   const state = newQuotaState()
-  const travel = () => new Promise((resolve) => setTimeout(resolve, latency()))
+  const travel = (client: number) => new Promise((resolve) => setTimeout(resolve, latency(client)))
+  let clients = 0
   const seen = { statuses: [] as number[], paths: [] as string[], waits: 0, mostInFlight: 0, inFlight: 0 }
   const elapsed = () => Date.now() - START - offset
 
-  async function fetch(url: string, init: RequestInit): Promise<Response> {
+  async function exchange(client: number, url: string, init: RequestInit): Promise<Response> {
     const number = seen.paths.push(url)
     seen.mostInFlight = Math.max(seen.mostInFlight, ++seen.inFlight)
-    await travel()
+    await travel(client)
     const response = (await instead?.(number, elapsed(), init)) ?? serve(Date.now())
     seen.statuses.push(response.status)
-    await travel()
+    await travel(client)
     seen.inFlight--
     return response
   }
@@ -57,8 +58,14 @@ export function simulate({ limits = FREE, offset = 0, latency = () => 20, random
     return respond(429, { ...headers, 'Retry-After': String(refusal.retryAfter) }, body)
   }
 
-  const newClient = (options: Partial<PetStoreClientOptions> = {}): PetStoreClient =>
-    createClient({ baseUrl: 'https://api.example/v1', apiKey: 'pet_abc', fetch, ...options }, random && { random })
+  function newClient(options: Partial<PetStoreClientOptions> = {}): PetStoreClient {
+    const client = clients++
+    const fetch = (url: string, init: RequestInit) => exchange(client, url, init)
+    return createClient(
+      { baseUrl: 'https://api.example/v1', apiKey: 'pet_abc', fetch, ...options },
+      random && { random },
+    )
+  }
 
   /** Moves the fake time until all calls have settled. */
   async function settled<T>(calls: readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
