@@ -40,8 +40,9 @@ export class BodyBytes {
     if (this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk
     else {
-      // The first chunk belongs to the host, so do not write into it: `#grow` makes a copy first.
-      if (this.#chunks === 2 || size > this.#bytes.byteLength) this.#grow(size)
+      // The first chunk belongs to the host. It has no room for a second one, so `#grow` makes a copy
+      // before anything is written.
+      if (size > this.#bytes.byteLength) this.#grow(size)
       this.#bytes.set(chunk, this.#size)
     }
     this.#size = size
@@ -49,7 +50,7 @@ export class BodyBytes {
   }
 
   all(): Uint8Array {
-    return this.#chunks === 1 ? this.#bytes : this.#bytes.subarray(0, this.#size)
+    return this.#bytes.subarray(0, this.#size)
   }
 
   #grow(size: number): void {

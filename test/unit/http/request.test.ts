@@ -83,7 +83,10 @@ test('rejects a Content-Length over the limit before it reads the body', async (
   const body = new ReadableStream({ pull }, { highWaterMark: 0 })
   const headers = { 'content-length': '10' }
   const request = new Request('http://a', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-  await expect(toApiRequest(request).body(9)).rejects.toMatchObject({ code: 'payload_too_large' })
+  await expect(toApiRequest(request).body(9)).rejects.toMatchObject({
+    code: 'payload_too_large',
+    message: 'The body is too large: expected at most 9 bytes.',
+  })
   expect(pull).not.toHaveBeenCalled()
 })
 
