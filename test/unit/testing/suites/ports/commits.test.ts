@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Clock, memory, type Pet, type PetStorage } from '../../../../../src/index.ts'
 import { storageContract } from '../../../../../src/testing/index.ts'
-import { expectReport, firstFailure, timer } from './planted-faults.ts'
+import { expectReport, firstFailure, pageOf, timer } from './planted-faults.ts'
 
 const close = async () => {}
 
@@ -18,8 +18,7 @@ function autoIncrement(turns: () => number): PetStorage {
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
       return created
     },
-    list: async ({ limit, after = 0n, status }) =>
-      pets.filter((pet) => pet.id > after && (!status || pet.status === status)).slice(0, limit),
+    list: async (query) => pageOf(pets, query),
     get: async (id) => pets.find((pet) => pet.id === id),
   }
 }

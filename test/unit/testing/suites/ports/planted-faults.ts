@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Clock } from '../../../../../src/index.ts'
+import type { Clock, Pet, PetQuery } from '../../../../../src/index.ts'
 import type { TestRunner } from '../../../../../src/testing/index.ts'
 
 /** A fault of a port, and the first line of the report about it, which names the broken rule. */
@@ -26,6 +26,13 @@ export function openFaulty<Port extends object>(
     // If the fault replaces `create`, leave out `createOnce`: it would add animals without the fault.
     return { port: { ...sound, ...('create' in changed && { createOnce: undefined }), ...changed }, close }
   }
+}
+
+/** Returns the page of a storage without a fault that has these animals. */
+export function pageOf(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {
+  return pets
+    .filter((pet) => (after === undefined || pet.id > after) && (status === undefined || pet.status === status))
+    .slice(0, limit)
 }
 
 /** Runs the tests of a suite until one fails. Returns its report. */

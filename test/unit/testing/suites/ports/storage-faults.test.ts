@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
 import { memory, type Pet, type PetStorage } from '../../../../../src/index.ts'
 import { storageContract } from '../../../../../src/testing/index.ts'
-import { expectReport, firstFailure, openFaulty, type PlantedFaults, timer } from './planted-faults.ts'
+import { expectReport, firstFailure, openFaulty, type PlantedFaults, pageOf, timer } from './planted-faults.ts'
 
 const FAULTS: PlantedFaults<PetStorage> = {
   'list returns an animal twice': {
@@ -32,15 +32,17 @@ const FAULTS: PlantedFaults<PetStorage> = {
   'list returns ids below `after`': {
     report: 'list({ after: 2n }) returned animal 1: list must return only ids above `after`',
     plant: (sound) => ({
-      list: async ({ after, limit, status }) =>
-        (await sound.list({ limit: 1_000, status })).filter(({ id }) => id !== after).slice(0, limit),
+      list: async (query) =>
+        (await sound.list({ ...query, limit: 1_000, after: undefined }))
+          .filter(({ id }) => id !== query.after)
+          .slice(0, query.limit),
     }),
   },
   'list ends early for a status': {
     report: 'the pages of list left out animal 4, which create had returned',
     plant: (sound) => ({
-      list: ({ limit, after = 0n, status }) =>
-        status === 'sold' && limit === 1 && after > 2n ? [] : sound.list({ limit, after, status }),
+      list: (query) =>
+        query.status === 'sold' && query.limit === 1 && (query.after ?? 0n) > 2n ? [] : sound.list(query),
     }),
   },
   'create gives an id above int64': {
@@ -185,9 +187,9 @@ const FAULTS: PlantedFaults<PetStorage> = {
         pets.push(created)
         return created
       }
-      const list: PetStorage['list'] = ({ limit, after = 0n, status }) => {
-        const found = pets.filter(({ id, ...pet }) => id > after && (status === undefined || pet.status === status))
-        return found.length === pets.length && limit >= pets.length ? pets : found.slice(0, limit)
+      const list: PetStorage['list'] = (query) => {
+        const page = pageOf(pets, query)
+        return page.length === pets.length ? pets : page
       }
       return { create, list, get: (id) => pets.find((pet) => pet.id === id) }
     },
@@ -216,10 +218,7 @@ function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): P
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
       return created
     },
-    list: async ({ limit, after, status }) =>
-      pets
-        .filter((pet) => (after === undefined || pet.id > after) && (!status || pet.status === status))
-        .slice(0, limit),
+    list: async (query) => pageOf(pets, query),
     get: async (id) => pets.find((pet) => pet.id === id),
   }
 }
