@@ -48,7 +48,9 @@ describe.skipIf(noPostgres)('PostgreSQL', () => {
     expect((await backEnd.storage.list({ limit: 9 }))[0]).toEqual(created)
     await expect(backEnd.migrate()).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(/^option schema: expected a schema of version 1 at most, got version 2\. A later/),
+      message: expect.stringContaining(
+        `option schema: expected a schema of version ${STEPS.length} at most, got version ${steps.length}. A later`,
+      ),
     })
   })
 
