@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['209fed182077977b8ecd6ff993cea72fcf202de800db3382d711f2919d2be225'],
+    hashes: ['4719e380d63dbdbce843010bdf57c7458cf79940a4991bd19ec710fd6d6e9d31'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
