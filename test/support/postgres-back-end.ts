@@ -43,13 +43,31 @@ export function waitForLocks(pool: Pool, count = 1): Promise<void> {
 
 type Ports = Omit<PostgresBackEnd, 'migrate'>
 
+/** Returns a client that does the same, and a function that waits for its running statements. */
+function tracked(given: PostgresClient) {
+  const running = new Set<Promise<unknown>>()
+  const query: PostgresClient['query'] = (text, values) => {
+    const result = given.query(text, values)
+    running.add(result)
+    const end = () => running.delete(result)
+    result.then(end, end)
+    return result
+  }
+  // It inherits all other members, because a back end uses a pool otherwise than one connection.
+  const client: PostgresClient = Object.create(given, { query: { value: query } })
+  return { client, settle: () => Promise.allSettled(running) }
+}
+
 /** Returns a function that empties the database and opens a back end on it. */
-export function emptied(client: PostgresClient) {
+export function emptied(given: PostgresClient) {
+  const { client, settle } = tracked(given)
   let migrated: Promise<void> | undefined
   return async (clock?: Clock) => {
     const backEnd = postgres(client, { clock })
     migrated ??= backEnd.migrate()
     await migrated
+    // Old counters are deleted in the background, by the clock of the test before.
+    await settle()
     await client.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota, petstore.anonymous')
     return {
       as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
