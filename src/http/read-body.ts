@@ -58,12 +58,13 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
   try {
     const reader = body.getReader({ mode: 'byob' })
     let buffer = new ArrayBuffer(READ_SIZE)
-    const read = async () => {
+    const read = async (): Promise<ReadableStreamReadResult<Uint8Array>> => {
       const { done, value } = await reader.read(new Uint8Array(buffer))
-      if (value) buffer = value.buffer
-      return { done, value: value?.slice() } as ReadableStreamReadResult<Uint8Array>
+      if (done) return { done, value: undefined }
+      buffer = value.buffer
+      return { done, value: value.slice() }
     }
-    return { read, cancel: (reason) => reader.cancel(reason) }
+    return { read, cancel: () => reader.cancel() }
   } catch {
     return body.getReader()
   }
@@ -76,18 +77,18 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
  */
 export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: AbortSignal | undefined }): Promise<T> {
   return new Promise((resolve, reject) => {
-    let signal: AbortSignal | undefined
-    const onAbort = () => setTimeout(reject, 0, signal?.reason)
+    let stop = () => clearTimeout(timer)
     const timer = setTimeout(() => {
-      signal = request.signal
-      if (signal?.aborted) onAbort()
-      else signal?.addEventListener('abort', onAbort)
+      const { signal } = request
+      if (!signal) return
+      const onAbort = () => setTimeout(reject, 0, signal.reason)
+      if (signal.aborted) onAbort()
+      else {
+        signal.addEventListener('abort', onAbort)
+        stop = () => signal.removeEventListener('abort', onAbort)
+      }
     })
-    const stop = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-    body.then(resolve, reject).finally(stop)
+    body.then(resolve, reject).finally(() => stop())
   })
 }
 
