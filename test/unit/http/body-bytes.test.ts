@@ -21,6 +21,24 @@ test('copies small chunks out of the large buffers of the host', () => {
   expect(buffers).not.toContain(bytes.all().buffer)
 })
 
+test('does not copy the only chunk', () => {
+  const only = Uint8Array.of(1, 2)
+  const bytes = new BodyBytes(2)
+  bytes.add(only)
+  expect(bytes.all().buffer).toBe(only.buffer)
+})
+
+test('fills its array before it takes a larger one', () => {
+  const bytes = new BodyBytes(5_000)
+  bytes.add(new Uint8Array(1))
+  bytes.add(new Uint8Array(1))
+  const { buffer } = bytes.all()
+  bytes.add(new Uint8Array(buffer.byteLength - 2))
+  expect(bytes.all().buffer).toBe(buffer)
+  bytes.add(new Uint8Array(1))
+  expect(bytes.all().buffer).not.toBe(buffer)
+})
+
 test('does not write into the first chunk, which belongs to the host', () => {
   const first = new Uint8Array(8)
   const bytes = new BodyBytes(100)
