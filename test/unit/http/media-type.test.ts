@@ -44,6 +44,7 @@ test.each([
   'application/json version=1',
   'application/json; version',
   'application/json; version = 1',
+  'application/json; a=1; b=2 c',
   'application/json; a="x',
   'application/json; a="x\\"',
   'application/json; a=x"y"',
