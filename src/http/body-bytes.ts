@@ -15,13 +15,14 @@ const NO_BYTES = new Uint8Array()
  * would keep 64 KiB in memory.
  */
 export class BodyBytes {
-  readonly #limit: number
+  /** The largest number of bytes. It may change while chunks arrive. */
+  limit: number
   #bytes: Uint8Array = NO_BYTES
   #size = 0
   #chunks = 0
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.limit = limit
   }
 
   get size(): number {
@@ -34,8 +35,8 @@ export class BodyBytes {
    */
   add(chunk: Uint8Array): string | undefined {
     const size = this.#size + chunk.byteLength
-    const maxChunks = MIN_CHUNKS + Math.floor(this.#limit / BYTES_PER_CHUNK)
-    if (size > this.#limit) return `expected at most ${this.#limit} bytes`
+    const maxChunks = MIN_CHUNKS + Math.floor(this.limit / BYTES_PER_CHUNK)
+    if (size > this.limit) return `expected at most ${this.limit} bytes`
     this.#chunks += 1
     if (this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk

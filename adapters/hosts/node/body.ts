@@ -5,76 +5,106 @@ import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
 import { declaredLength, isHttp2, type NodeIncoming, type NodeOutgoing, sentHeader } from './messages.ts'
 
 /**
- * How many bytes of a body are copied for the store while the host reads the same body. No limit of
- * the store is known at this time.
+ * How many bytes of a body are copied before the store asks for the body, which it does after the
+ * look-up of the key. The limit of the store is not known until then.
  */
 const COPIED_BYTES = 1_048_576
 
 /**
- * Begins to copy the body if the host reads it too: when the store asks for the body, after the
- * look-up of the key, it may have passed. Returns `undefined` if only the store reads the body.
+ * The body of a request. Code of the host may read the same stream, and may begin before the store
+ * asks for the body. Then the bytes are copied as they pass.
  */
-export function copyBesideHost(incoming: NodeIncoming): Promise<Uint8Array> | undefined {
-  const isReadByHost = incoming.readableFlowing === true || incoming.listenerCount('readable') > 0
-  if (!isReadByHost || isPartlyRead(incoming)) return undefined
-  const copy = collect(incoming, COPIED_BYTES)
-  // The store may never ask for the body. A rejection would then end the process.
-  copy.catch(() => {})
-  return copy
-}
+export class NodeBody {
+  readonly #incoming: NodeIncoming
+  readonly #outgoing: NodeOutgoing
+  /** Whether a copy begins when code of the host begins to read. */
+  #isWatching: boolean
+  #copy: Collected | undefined
 
-/**
- * Returns the request body. If the host has already read it, returns the body that the host has
- * kept.
- * @param copy - the result of {@link copyBesideHost}
- */
-export async function readNodeBody(
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
-  limit: number,
-  copy: Promise<Uint8Array> | undefined,
-): Promise<Uint8Array> {
-  if (declaredLength(incoming) > limit) throw tooLarge(limit)
-  if (copy === undefined) {
-    // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
-    if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead) throw new PetStoreError('incomplete_body')
-    // `incoming.body` does not show whether the body was read: parsers set it even if they have
-    // read nothing.
-    if (isPartlyRead(incoming) || isMockWithBody(incoming)) return readBodyOfHost(incoming, limit)
+  constructor(incoming: NodeIncoming, outgoing: NodeOutgoing) {
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+    const { method, readableFlowing } = incoming
+    this.#isWatching = method !== 'GET' && method !== 'HEAD' && !isPartlyRead(incoming)
+    if (!this.#isWatching) return
+    const isReadByHost = readableFlowing === true || countListeners(incoming, 'readable') > 0
+    if (isReadByHost) this.#beginCopy()
+    else incoming.on('newListener', (event) => this.#onListener(event))
   }
-  if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
-  return copy === undefined ? collect(incoming, limit) : withinLimit(copy, limit)
+
+  #onListener(event: unknown): void {
+    const isReader = event === 'data' || event === 'readable'
+    // After the head of the response, only this adapter reads, to discard the rest.
+    if (isReader && this.#isWatching && !this.#outgoing.headersSent) this.#beginCopy()
+  }
+
+  #beginCopy(): void {
+    this.#isWatching = false
+    this.#copy = collect(this.#incoming, COPIED_BYTES)
+    // The store may never ask for the body. A rejection would then end the process.
+    this.#copy.whole.catch(() => {})
+  }
+
+  /** Returns the whole body, or what the host has kept of a body that it has already read. */
+  async read(limit: number): Promise<Uint8Array> {
+    const incoming = this.#incoming
+    const copy = this.#copy
+    this.#isWatching = false
+    if (declaredLength(incoming) > limit) throw tooLarge(limit)
+    if (copy === undefined) {
+      // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
+      if (isHttp2(incoming) && incoming.aborted && !incoming.readableDidRead) throw new PetStoreError('incomplete_body')
+      // `incoming.body` does not show whether the body was read: parsers set it even if they have
+      // read nothing.
+      if (isPartlyRead(incoming) || isMockWithBody(incoming)) return readBodyOfHost(incoming, limit)
+    }
+    if (isContinueDue(incoming, this.#outgoing)) this.#outgoing.writeContinue()
+    const { bytes, whole } = copy ?? collect(incoming, limit)
+    bytes.limit = limit
+    keepFlowing(incoming)
+    return copy === undefined ? whole : withinLimit(whole, limit)
+  }
 }
 
+/** Also rejects a copy that was complete before `limit` was known. */
 async function withinLimit(copy: Promise<Uint8Array>, limit: number): Promise<Uint8Array> {
   try {
     const body = await copy
     if (body.byteLength <= limit) return body
   } catch (error) {
-    if (codeOf(error) !== 'payload_too_large') throw error
+    if (codeOf(error) !== 'payload_too_large' || limit >= COPIED_BYTES) throw error
   }
-  throw tooLarge(Math.min(limit, COPIED_BYTES))
+  throw tooLarge(limit)
 }
 
 function isPartlyRead(incoming: NodeIncoming): boolean {
   return incoming.readableDidRead === true || incoming.readableEnded === true
 }
 
+/** Mock requests may have no `listenerCount`. */
+function countListeners(incoming: NodeIncoming, event: string): number {
+  return incoming.listenerCount?.(event) ?? 0
+}
+
 async function readBodyOfHost(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
-  if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
+  if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit).whole
   const body = bodyOfHost(incoming)
   if (body.byteLength > limit) throw tooLarge(limit)
   return body
 }
 
+interface Collected {
+  readonly bytes: BodyBytes
+  readonly whole: Promise<Uint8Array>
+}
+
 /**
- * Other listeners may need the body too, so the stream must not stop: this function keeps its
- * listeners even beyond the limit. If other code pauses the stream, this function resumes it in the
- * next event-loop turn. In the same turn, code that pauses it again would cause an endless loop.
+ * Collects the chunks of a stream that somebody reads. Other listeners may need the body too, so
+ * this function keeps its own listeners even beyond the limit.
  */
-function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const body = new BodyBytes(limit)
+function collect(incoming: NodeIncoming, limit: number): Collected {
+  const bytes = new BodyBytes(limit)
+  const whole = new Promise<Uint8Array>((resolve, reject) => {
     let settled = false
     const fail = (error: PetStoreError) => {
       settled = true
@@ -85,21 +115,17 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
     }
     const onData = (chunk: unknown) => {
       if (settled) return
-      const bytes = toBytes(chunk, incoming.readableEncoding)
-      const problem = bytes && body.add(bytes)
-      if (!bytes) fail(lost('the host reads the body as text, and some bytes may have been replaced'))
+      const part = toBytes(chunk, incoming.readableEncoding)
+      const problem = part && bytes.add(part)
+      if (!part) fail(lost('the host reads the body as text, and some bytes may have been replaced'))
       else if (problem !== undefined) fail(payloadTooLarge(problem))
     }
     const onEnd = () => {
       if (settled) return
       settled = true
-      resolve(body.all())
+      resolve(bytes.all())
     }
     if (incoming.destroyed) return onBreak()
-    const resume = () => {
-      if (!settled) incoming.resume?.()
-    }
-    if (incoming.listenerCount('data') > 0) incoming.on('pause', () => setImmediate(resume))
     incoming.on('data', onData)
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)
@@ -108,8 +134,21 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       incoming.on('aborted', onBreak)
       incoming.on('end', () => setImmediate(onEnd))
     } else incoming.on('end', onEnd)
-    if (incoming.readableFlowing !== true) setFlowing(incoming)
   })
+  return { bytes, whole }
+}
+
+/**
+ * Makes the stream flow until its end. If other code pauses the stream, this function resumes it in
+ * the next event-loop turn. In the same turn, code that pauses it again would cause an endless loop.
+ */
+function keepFlowing(incoming: NodeIncoming): void {
+  const resume = () => {
+    if (!incoming.readableEnded) incoming.resume?.()
+  }
+  // One listener is the one of `collect`.
+  if (countListeners(incoming, 'data') > 1) incoming.on('pause', () => setImmediate(resume))
+  if (incoming.readableFlowing !== true) setFlowing(incoming)
 }
 
 /**
@@ -126,7 +165,7 @@ function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Arra
  * arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
-  if (incoming.listenerCount('readable') === 0) {
+  if (countListeners(incoming, 'readable') === 0) {
     incoming.resume?.()
     return
   }

@@ -43,7 +43,7 @@ export interface NodeIncoming {
   readonly rawBody?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
-  listenerCount(event: string): number
+  listenerCount?(event: string): number
   read(): unknown
   resume?(): unknown
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../src/errors.ts'
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiRequest } from '../../../src/index.ts'
 import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
-import { copyBesideHost, readNodeBody } from './body.ts'
+import { NodeBody } from './body.ts'
 import type { HeaderReader } from './messages.ts'
 import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
 
@@ -32,7 +32,7 @@ export class NodeRequest implements ApiRequest {
   readonly #readHeader: HeaderReader
   /** The IP address of the connection. Read at the start, because a closed socket has none. */
   readonly #peer: string | undefined
-  readonly #bodyCopy: Promise<Uint8Array> | undefined
+  readonly #body: NodeBody
   #abort: AbortController | undefined
 
   constructor(
@@ -51,7 +51,7 @@ export class NodeRequest implements ApiRequest {
     this.#readAddress = readAddress
     this.#readHeader = readHeader
     this.#peer = peerAddress(incoming)
-    this.#bodyCopy = copyBesideHost(incoming)
+    this.#body = new NodeBody(incoming, outgoing)
     this.rejection = rejection
   }
 
@@ -73,7 +73,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return readNodeBody(this.incoming, this.outgoing, limit, this.#bodyCopy)
+    return this.#body.read(limit)
   }
 }
 

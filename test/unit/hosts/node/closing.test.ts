@@ -289,7 +289,7 @@ describe('serve', () => {
     }
     const { url, authorized, close } = await startServer({
       store: { storage: { ...storage, list } },
-      idleTimeout: 50,
+      idleTimeout: 1_000, // on a busy machine, the request may arrive late
       closeTimeout: LONG,
     })
     const connection = await rawConnection(url)

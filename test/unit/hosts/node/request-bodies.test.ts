@@ -13,7 +13,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type NodeHandler, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type PetStore } from '../../../../src/index.ts'
-import { petBody, startServer, storeWithKey, type TestServerOptions } from '../../../support/node-server.ts'
+import { petBody, signalled, startServer, storeWithKey, type TestServerOptions } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 async function listening(
@@ -160,19 +160,58 @@ test('the store reads the body although the host pauses after each resume', asyn
 })
 
 test.each([
-  [100, 101, 100],
-  [3_000_000, 1_100_000, 1_048_576],
-])('with bodyLimit %i, a body of %i bytes that the host reads too gets 413', async (bodyLimit, length, stated) => {
+  ['listens to data', (request: IncomingMessage) => void request.on('data', ignore)],
+  ['iterates over the request', (request: IncomingMessage) => void countBytes(request)],
+])('the store reads the body although the host %s after it has called the handler', async (_, listen) => {
+  for (const wrap of [undefined, lookUpSlowly]) {
+    const host = (handler: NodeHandler) => (request: IncomingMessage, response: ServerResponse) => {
+      handler(request, response)
+      listen(request)
+    }
+    const { connection, create } = await given(host, {}, { wrap })
+    void connection.send(create + petBody())
+    expect((await connection.answer()).status).toBe(201)
+  }
+})
+
+async function countBytes(request: IncomingMessage): Promise<number> {
+  let bytes = 0
+  for await (const chunk of request) bytes += chunk.length
+  return bytes
+}
+
+test('a host that iterates over a rejected request gets all bytes of its body', async () => {
+  const counted = signalled<Promise<number>>()
   const host = (handler: NodeHandler) => (request: IncomingMessage, response: ServerResponse) => {
-    request.resume()
+    counted.resolve(countBytes(request))
     handler(request, response)
   }
-  const { connection, create } = await given(host, {}, { store: { bodyLimit } })
-  const head = `${create}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
-  void connection.send(`${head}${length.toString(16)}\r\n${' '.repeat(length)}\r\n0\r\n\r\n`)
-  const { status, body } = await connection.answer()
-  expect([status, body]).toEqual([413, expect.stringContaining(`at most ${stated} bytes`)])
+  const { connection } = await given(host, {}, { wrap: lookUpSlowly })
+  const json = JSON.stringify({ name: 'x'.repeat(40_000), categoryId: 1 })
+  void connection.send(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\n${petBody(json)}`)
+  expect((await connection.answer()).status).toBe(401)
+  expect(await await counted.promise).toBe(json.length)
 })
+
+test.each([
+  [100, 101, 413, '100 bytes'],
+  [3_000_000, 1_100_000, 413, '1048576 bytes', lookUpSlowly],
+  [3_000_000, 1_100_000, 400, 'end of input at position 1100000'],
+  [3_000_000, 3_100_000, 413, '3000000 bytes'],
+])(
+  'with bodyLimit %i, a body of %i bytes that the host reads too gets %i: %s',
+  async (bodyLimit, length, expected, reason, wrap?: typeof lookUpSlowly) => {
+    const host = (handler: NodeHandler) => (request: IncomingMessage, response: ServerResponse) => {
+      request.resume()
+      handler(request, response)
+    }
+    const { connection, create } = await given(host, {}, { store: { bodyLimit }, wrap })
+    const head = `${create}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    void connection.send(`${head}${length.toString(16)}\r\n${' '.repeat(length)}\r\n0\r\n\r\n`)
+    const { status, body } = await connection.answer()
+    expect([status, body]).toEqual([expected, expect.stringContaining(reason)])
+  },
+)
 
 test('waits for a body that the host is still reading', async () => {
   let isRead = () => {}
