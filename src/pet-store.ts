@@ -74,6 +74,8 @@ interface RequestContext {
    * `onResponse`.
    */
   readonly arrivedAt: number
+  /** The client's address; `undefined` if the adapter does not know it. */
+  clientAddress: string | undefined
   key: ApiKey | undefined
   limits: PlanLimits
   /**
@@ -149,6 +151,7 @@ export function createPetStore(
       deprecation: route.operation && operations[route.operation].deprecation,
       startedAt: readTime(),
       arrivedAt: observers.onResponse ? monotonic() : 0,
+      clientAddress: undefined,
       key: undefined,
       limits: quotaRules.anonymous,
       subject: '',
@@ -172,6 +175,8 @@ export function createPetStore(
    */
   async function respond(context: RequestContext): Promise<OwnResponse> {
     const { request, route } = context
+    // Read before the first `await`, because a socket loses its address when the client disconnects.
+    context.clientAddress = request.clientAddress || undefined
     if (request.rejection !== undefined) return errorResponse(request.rejection)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
@@ -184,13 +189,13 @@ export function createPetStore(
 
   /** Counts the request, and returns what is left of its limits, or why it gets 429. */
   async function enforceQuota(context: RequestContext): Promise<Allowance> {
-    const { key, request } = context
+    const { key, clientAddress } = context
     const now = clock.now()
     const limits = limitsOf(key, quotaRules)
     // Without limits, each request gets 500. It is counted anyway, so that the customer cannot
     // fill the operator's log.
     context.limits = limits ?? quotaRules.anonymous
-    const quotaRequest = quotaRequestOf(key, request, context.limits, quotaRules, now)
+    const quotaRequest = quotaRequestOf(key, clientAddress, context.limits, quotaRules, now)
     context.subject = quotaRequest?.subject ?? ''
     const onFailure = (error: unknown) => reportFault(error, observers, aboutRequest(context))
     const count = quotaRequest ? await spend(quotaRequest, onFailure) : untouchedCount(now)

@@ -46,7 +46,7 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
  * ```
  */
 export function toApiRequest(request: Request, clientAddress?: string | null): ApiRequest {
-  return new FetchRequest(request, clientAddress ?? undefined)
+  return new FetchRequest(request, () => clientAddress ?? undefined)
 }
 
 /**
@@ -62,23 +62,28 @@ export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string | undefined
-  readonly clientAddress: string | undefined
   /** True after the response is ready. On Deno, the signal of a `Request` then aborts. */
   isAnswered = false
   protected readonly request: Request
+  readonly #readAddress: () => string | undefined
   readonly #signal: AbortSignal | undefined
 
   /**
+   * @param readAddress - returns the client's address
    * @param signal - the signal of the caller, if it is not the one of the `Request`: see
    * {@link buildRequest}
    */
-  constructor(request: Request, clientAddress?: string, signal?: AbortSignal) {
+  constructor(request: Request, readAddress: () => string | undefined = () => undefined, signal?: AbortSignal) {
     this.method = request.method
     this.target = request.url
     this.mountPath = nextBasePath(request)
-    this.clientAddress = clientAddress
     this.request = request
+    this.#readAddress = readAddress
     this.#signal = signal
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#readAddress()
   }
 
   get signal(): AbortSignal | undefined {

@@ -1,7 +1,7 @@
 import { errorTable } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits, RateLimit } from '../model.ts'
-import type { CallContext, QuotaCount, QuotaRequest } from '../ports.ts'
+import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { LIMITS, limits as limitsSchema } from '../schemas/limits.ts'
 import { addressGroup } from '../support/ip-address.ts'
 
@@ -59,13 +59,12 @@ export function customerRequestOf(key: ApiKey, limits: PlanLimits, { ban }: Quot
  */
 export function quotaRequestOf(
   key: ApiKey | undefined,
-  request: CallContext,
+  clientAddress: string | undefined,
   limits: PlanLimits,
   rules: QuotaRules,
   now: number,
 ): QuotaRequest | undefined {
   if (key) return customerRequestOf(key, limits, rules, now)
-  const { clientAddress } = request
   if (!clientAddress) return undefined
   return {
     subject: `address:${addressGroup(clientAddress, rules.ipv6Prefix)}`,

@@ -162,6 +162,7 @@ export function callOrLog<Args extends readonly unknown[]>(
 
 interface ReportedContext {
   readonly request: ApiRequest
+  readonly clientAddress: string | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
   readonly allowance: RateLimit | undefined
@@ -180,7 +181,7 @@ export function reportResponse(
   isClosed: boolean,
   duration: number,
 ): void {
-  const { request, key, allowance } = context
+  const { clientAddress, key, allowance } = context
   const report: ResponseReport = {
     ...aboutRequest(context),
     status: isClosed ? CLIENT_CLOSED_REQUEST : status,
@@ -189,7 +190,7 @@ export function reportResponse(
     account: key?.account ?? undefined,
     rateLimit: allowance && { limit: allowance.limit, remaining: allowance.remaining, resetsAt: allowance.resetsAt },
     replayed: headers.includes('Idempotency-Replayed'),
-    clientAddress: request.clientAddress || undefined,
+    clientAddress,
     durationMs: Math.round(duration * 1_000) / 1_000,
   }
   callObserver(

@@ -15,9 +15,9 @@ export function fetchResponder(petStore: PetStore, options: HandlerOptions, Requ
   return async (request: Request, readPeer: PeerReader): Promise<Response> => {
     let received: FetchRequest | undefined
     try {
-      // Read the address now, because a closed connection has none.
-      const address = readAddress(readPeer(), request.headers.get(FORWARDED_FOR) ?? undefined)
-      received = new RequestOfHost(request, address)
+      received = new RequestOfHost(request, () =>
+        readAddress(readPeer(), request.headers.get(FORWARDED_FOR) ?? undefined),
+      )
       warnAboutProxy(received)
       return toResponse(await petStore.handle(received))
     } catch (error) {

@@ -33,20 +33,17 @@ test.each([
   expect(response.status).toBe(status)
 })
 
-test.each([null, undefined])('if %j is passed as the server, a request has no client address', async (server) => {
+test.each([
+  [null, 401],
+  [undefined, 401],
+  [{}, 500],
+])('if %j is passed as the server, toBunHandler responds with %i', async (server, status) => {
   const seen: unknown[] = []
-  const handler = toBunHandler(createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress) }))
-  expect((await handler(new Request('http://localhost/v1/pets'), server as null)).status).toBe(401)
-  expect(seen).toEqual([undefined])
-})
-
-test('if {} is passed as the server, each request gets 500', async () => {
-  const errors: unknown[] = []
-  const handler = toBunHandler(createPetStore({ onError: (error) => void errors.push(error) }))
-  expect((await handler(new Request('http://localhost/v1/pets'), {} as never)).status).toBe(500)
-  expect(errors).toMatchObject([
-    { code: 'invalid_option', message: expect.stringContaining('the server that Bun.serve') },
-  ])
+  const handler = toBunHandler(
+    createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),
+  )
+  const response = await handler(new Request('http://localhost/v1/pets'), server as null)
+  expect([response.status, seen]).toEqual([status, [undefined]])
 })
 
 test('a request has no client address if requestIP throws', async () => {

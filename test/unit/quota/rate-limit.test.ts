@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { type ApiKey, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
+import { type ApiKey, type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
 import type { QuotaRequest } from '../../../src/ports.ts'
 import { untouchedCount } from '../../../src/quota/counting-rule.ts'
 import { limitsOf } from '../../../src/quota/rate-limit.ts'
@@ -232,6 +232,41 @@ describe('anonymous clients', () => {
   })
 
   /** A request with an unknown token. `address` is called whenever the store reads the client address. */
+  const fromConnection = (address: () => string | undefined): ApiRequest => ({
+    method: 'GET',
+    target: '/v1/pets',
+    header: (name) => (name === 'authorization' ? 'Bearer x' : undefined),
+    body: async () => new Uint8Array(),
+    get clientAddress() {
+      return address()
+    },
+  })
+  const slowly = { keyStore: { find: async () => undefined } }
+
+  test('an anonymous client that disconnects during the look-up is counted', async () => {
+    const reported: unknown[] = []
+    const petStore = createPetStore({
+      ...slowly,
+      anonymous: { perMinute: 2, perDay: 9 },
+      onResponse: ({ status, clientAddress }) => void reported.push([status, clientAddress]),
+    })
+    for (let i = 0; i < 3; i++) {
+      let address: string | undefined = '203.0.113.7'
+      const response = petStore.handle(fromConnection(() => address))
+      address = undefined
+      await response
+    }
+    expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
+  })
+
+  test.each([undefined, () => {}])('the address is read once, before the first await', async (onResponse) => {
+    let asked = 0
+    const response = createPetStore({ ...slowly, onResponse }).handle(fromConnection(() => void asked++ as undefined))
+    const before = asked
+    await response
+    expect([before, asked]).toEqual([1, 1])
+  })
+
   test.each([null, ''])('anonymous clients with the address %j are not counted', async (address) => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
     for (let i = 0; i < 5; i++)
