@@ -43,16 +43,16 @@ interface Call<Input, Output> {
 const MOST_REPEATS = 24
 
 /**
- * A statement with several calls is slow if it takes this long, in milliseconds. Then the next
- * statement waits for more calls: for a part of this time, and at most for `LONGEST_PAUSE`.
+ * A statement with several calls is slow if it takes this long, in milliseconds. A pause follows:
+ * until as many calls wait, for a part of the time of the statement, and at most for
+ * `LONGEST_PAUSE`. The clients of the statement have just got their responses, and send their next
+ * requests. Without the pause, the first of these requests would get a statement of its own, and
+ * the others would wait for it. If processes wait for each other's commits, statements would then
+ * contain half as many calls.
  */
 const SLOW_STATEMENT = 10
 const PAUSE = 1 / 4
 const LONGEST_PAUSE = 20
-
-// Kept here, because fake timers of a test may replace the global functions later, and then a call
-// would never return.
-const { setTimeout: runtimeSetTimeout, clearTimeout: runtimeClearTimeout } = globalThis
 
 /**
  * Returns a function whose calls share statements: the calls of one turn of the event loop, and the
@@ -76,26 +76,22 @@ export function inBatches<Input, Output>(
   }
 
   async function sendBatch(calls: readonly Call<Input, Output>[]): Promise<void> {
+    // Both waits use the same timers. If a test has replaced them, no time passes and no pause follows.
+    const { setTimeout, clearTimeout } = globalThis
+    let isSlow = false
+    const timer = setTimeout(() => {
+      isSlow = true
+    }, SLOW_STATEMENT)
     const startedAt = systemClock.monotonic()
     await carryOut(calls, { remaining: MOST_REPEATS })
-    const duration = systemClock.monotonic() - startedAt
-    if (calls.length > 1 && duration >= SLOW_STATEMENT)
-      await untilCallsWait(calls.length, Math.min(duration * PAUSE, LONGEST_PAUSE))
-  }
-
-  /**
-   * Waits until `count` calls wait, at most for `pause` milliseconds. The clients of the last
-   * statement have just got their responses, and send their next requests. Without the pause, the
-   * first of these requests would get a statement of its own, and the others would wait for it. If
-   * processes wait for each other's commits, statements would then contain half as many calls.
-   */
-  async function untilCallsWait(count: number, pause: number): Promise<void> {
-    if (waiting.length >= count) return
+    clearTimeout(timer)
+    if (!isSlow || calls.length === 1 || waiting.length >= calls.length) return
+    const pause = Math.min((systemClock.monotonic() - startedAt) * PAUSE, LONGEST_PAUSE)
     await new Promise<void>((resolve) => {
-      const timer = runtimeSetTimeout(resolve, pause)
+      const end = setTimeout(resolve, pause)
       onArrival = () => {
-        if (waiting.length < count) return
-        runtimeClearTimeout(timer)
+        if (waiting.length < calls.length) return
+        clearTimeout(end)
         resolve()
       }
     })
