@@ -24,7 +24,7 @@ export default [
     name: 'the client, with all of its exports',
     path: 'dist/client.js',
     gzip: true,
-    limit: '18 kB',
+    limit: '19 kB',
     modifyEsbuildConfig,
   },
 ]
