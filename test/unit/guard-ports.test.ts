@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { guardPorts } from '../../src/guard-ports.ts'
+import { guardPorts, lastSuccessOf } from '../../src/guard-ports.ts'
 import {
   type CallContext,
   createPetStore,
@@ -435,6 +435,42 @@ describe('a back end that does not respond', () => {
     await send('/v1/pets/1', { token, address })
     const names = ['find', 'list', 'find', 'create', 'find', 'get']
     expect(addresses).toEqual(names.map((name) => [name, address]))
+  })
+
+  test('a port may read its context after its call has ended', async () => {
+    const contexts: (CallContext | undefined)[] = []
+    const { storage, ...others } = memory()
+    const list: PetStorage['list'] = (query, context) => {
+      contexts.push(context)
+      return storage.list(query, context)
+    }
+    const ports = guardPorts(
+      { ...others, storage: { ...storage, list } },
+      { timeout: 5, quotaTimeout: 5 },
+      manualClock(),
+    )
+    await ports.storage.list({ limit: 1 }, { clientAddress: '192.0.2.1' })
+    expect(contexts.map((context) => context?.clientAddress)).toEqual([undefined])
+  })
+
+  test('a result that is no promise, such as a cached key, starts no timer and shows no success', async () => {
+    const backEnd = memory()
+    const timeouts = { timeout: 5, quotaTimeout: 5 }
+    const results = [undefined, Promise.resolve(undefined)]
+    const keyStore = { find: () => results.shift() }
+    const ports = guardPorts({ ...backEnd, keyStore }, timeouts, manualClock())
+    const timers: number[] = []
+    const times: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const finding = ports.keyStore.find('token')
+      timers.push(vi.getTimerCount())
+      await finding
+      times.push(lastSuccessOf(keyStore).time)
+    }
+    expect([timers, times]).toEqual([
+      [0, 1],
+      [Number.NEGATIVE_INFINITY, expect.any(Number)],
+    ])
   })
 
   test('clears the timer of a call that returns in time', async () => {

@@ -118,3 +118,10 @@ test('a change of the plan keeps the counts and a ban', async () => {
   const [changed] = await store.keyStore.list()
   expect(changed && (await store.usage(changed)).day).toMatchObject({ limit: 1_000, used: 2 })
 })
+
+test('usage rejects with the error of the quota store itself', async () => {
+  const lost = new Error('connection lost')
+  const { quota, ...others } = memory()
+  const store = createPetStore({ ...others, quota: { ...quota, peek: () => Promise.reject(lost) } })
+  await expect(store.usage({ id: 'key', plan: 'free' })).rejects.toBe(lost)
+})
