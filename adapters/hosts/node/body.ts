@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process'
 import { setImmediate } from 'node:timers'
 import { codeOf, PetStoreError } from '../../../src/errors.ts'
 import { BodyBytes } from '../../../src/http/body-bytes.ts'
@@ -17,29 +18,24 @@ const COPIED_BYTES = 1_048_576
 export class NodeBody {
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing
-  /** Whether a copy begins when code of the host begins to read. */
-  #isWatching: boolean
+  #isAsked = false
   #copy: Collected | undefined
 
   constructor(incoming: NodeIncoming, outgoing: NodeOutgoing) {
     this.#incoming = incoming
     this.#outgoing = outgoing
-    const { method, readableFlowing } = incoming
-    this.#isWatching = method !== 'GET' && method !== 'HEAD' && !isPartlyRead(incoming)
-    if (!this.#isWatching) return
-    const isReadByHost = readableFlowing === true || countListeners(incoming, 'readable') > 0
-    if (isReadByHost) this.#beginCopy()
-    else incoming.on('newListener', (event) => this.#onListener(event))
-  }
-
-  #onListener(event: unknown): void {
-    const isReader = event === 'data' || event === 'readable'
-    // After the head of the response, only this adapter reads, to discard the rest.
-    if (isReader && this.#isWatching && !this.#outgoing.headersSent) this.#beginCopy()
+    const { method } = incoming
+    if (method === 'GET' || method === 'HEAD' || isPartlyRead(incoming)) return
+    if (isReadByHost(incoming)) this.#beginCopy()
+    // The host may also begin to read just after it has called the handler. The first bytes pass in
+    // a later tick than this one.
+    else
+      nextTick(() => {
+        if (!this.#isAsked && isReadByHost(incoming)) this.#beginCopy()
+      })
   }
 
   #beginCopy(): void {
-    this.#isWatching = false
     this.#copy = collect(this.#incoming, COPIED_BYTES)
     // The store may never ask for the body. A rejection would then end the process.
     this.#copy.whole.catch(() => {})
@@ -49,7 +45,7 @@ export class NodeBody {
   async read(limit: number): Promise<Uint8Array> {
     const incoming = this.#incoming
     const copy = this.#copy
-    this.#isWatching = false
+    this.#isAsked = true
     if (declaredLength(incoming) > limit) throw tooLarge(limit)
     if (copy === undefined) {
       // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
@@ -79,6 +75,10 @@ async function withinLimit(copy: Promise<Uint8Array>, limit: number): Promise<Ui
 
 function isPartlyRead(incoming: NodeIncoming): boolean {
   return incoming.readableDidRead === true || incoming.readableEnded === true
+}
+
+function isReadByHost(incoming: NodeIncoming): boolean {
+  return incoming.readableFlowing === true || countListeners(incoming, 'readable') > 0
 }
 
 /** Mock requests may have no `listenerCount`. */
