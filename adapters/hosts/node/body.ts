@@ -87,7 +87,11 @@ function countListeners(incoming: NodeIncoming, event: string): number {
 }
 
 async function readBodyOfHost(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
-  if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit).whole
+  if (incoming.readableFlowing && !incoming.readableEnded) {
+    const { whole } = collect(incoming, limit)
+    keepFlowing(incoming)
+    await whole
+  }
   const body = bodyOfHost(incoming)
   if (body.byteLength > limit) throw tooLarge(limit)
   return body
