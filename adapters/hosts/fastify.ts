@@ -13,7 +13,7 @@ import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-st
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 
-/** The options of {@link petStorePlugin}. */
+/** The options of {@link toFastifyPlugin}. */
 export interface PetStorePluginOptions extends HandlerOptions {
   /** The store to mount. */
   readonly petStore: PetStore
@@ -73,14 +73,14 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
  * ```ts
  * import Fastify from 'fastify'
  * import { createPetStore } from 'petstore-kit'
- * import { petStorePlugin } from 'petstore-kit/fastify'
+ * import { toFastifyPlugin } from 'petstore-kit/fastify'
  *
  * const server = Fastify()
- * server.register(petStorePlugin, { petStore: createPetStore() })
+ * server.register(toFastifyPlugin, { petStore: createPetStore() })
  * await server.listen({ port: 3000 })
  * ```
  */
-export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
+export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   // If a caller passes the store instead of the scope, there are no options, and the error says
   // that `petStore` is missing.
   const { petStore, trustProxy } = parseOptions(pluginOptions, options ?? {})

@@ -3,7 +3,7 @@ import * as http2 from 'node:http2'
 import * as https from 'node:https'
 import Fastify from 'fastify'
 import { toExpressHandler } from '../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../adapters/hosts/fastify.ts'
 import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import type { KeyStore, PetStore } from '../../src/index.ts'
 
@@ -27,7 +27,7 @@ export function keysOf(find: (token: string) => Promise<Customer | null>): KeySt
 export function mounts(petStore: PetStore, request: http.IncomingMessage, response: http.ServerResponse): unknown[] {
   const handler = toNodeHandler(petStore, { trustProxy: 1 })
   const server = Fastify()
-  server.register(petStorePlugin, { petStore, prefix: '/shop' })
+  server.register(toFastifyPlugin, { petStore, prefix: '/shop' })
   handler(request, response)
   toExpressHandler(petStore)(request, response, () => {})
   return [

@@ -6,13 +6,13 @@ import express from 'express'
 import Fastify from 'fastify'
 import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
-import { petStorePlugin } from 'petstore-kit/fastify'
+import { toFastifyPlugin } from 'petstore-kit/fastify'
 import { toNodeHandler } from 'petstore-kit/node'
 
 // If a Node server runs in Deno, an upload that is rejected unread must not close the connection.
 const petStore = createPetStore()
 const fastify = Fastify()
-await fastify.register(petStorePlugin, { petStore }).ready()
+await fastify.register(toFastifyPlugin, { petStore }).ready()
 const hosts = {
   'Node http': toNodeHandler(petStore),
   'Express, with compression': express().use(compression(), toExpressHandler(petStore)),

@@ -1,12 +1,12 @@
 import Fastify from 'fastify'
-import { petStorePlugin } from 'petstore-kit/fastify'
+import { toFastifyPlugin } from 'petstore-kit/fastify'
 import { below, mounts, ownRoute, passedOn } from './fixtures.mjs'
 import { HOST, ready } from './listen.mjs'
 
 const server = Fastify({ forceCloseConnections: true })
 for (const path of ['/before', '/probe', '/issue']) server.get(path, () => ownRoute(path))
-for (const { petStore, options } of mounts) server.register(petStorePlugin, { petStore, ...options })
-server.register(petStorePlugin, { petStore: below, prefix: '/shop' })
+for (const { petStore, options } of mounts) server.register(toFastifyPlugin, { petStore, ...options })
+server.register(toFastifyPlugin, { petStore: below, prefix: '/shop' })
 server.get('/after', () => ownRoute('/after'))
 server.post('/own', (request) => request.body)
 server.setNotFoundHandler((_request, reply) => {

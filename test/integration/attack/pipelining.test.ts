@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { memory, type PetStore } from '../../../src/index.ts'
 import { petBody, storeWithKey } from '../../support/node-server.ts'
@@ -95,11 +95,11 @@ const hosts: Readonly<Record<string, FuzzedHost>> = {
   serve: { start: (petStore) => serve(petStore, { port: 0, closeTimeout: 1 }), answersBroken: true },
   toNodeHandler: { start: (petStore) => listen(toNodeHandler(petStore)), answersBroken: false },
   toExpressHandler: { start: (petStore) => listen(express().use(toExpressHandler(petStore))), answersBroken: false },
-  petStorePlugin: {
+  toFastifyPlugin: {
     start: async (petStore) => {
       // Fastify's default handler would send a second response to a request that already has one.
       const app = Fastify({ clientErrorHandler: (_error, socket) => void socket.destroy() })
-      await app.register(petStorePlugin, { petStore })
+      await app.register(toFastifyPlugin, { petStore })
       return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }
     },
     answersBroken: false,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { createTestPetStore, type TestPetStore } from '../../../src/testing/index.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 
@@ -13,7 +13,7 @@ async function shop(basePath: string, prefix?: string): Promise<{ server: Fastif
   const petStore = await createTestPetStore({ basePath, cors: { origins: ['https://shop.example'] } })
   const server = Fastify()
   onTestFinished(() => server.close())
-  server.register(petStorePlugin, { petStore, ...(prefix === undefined ? {} : { prefix }) })
+  server.register(toFastifyPlugin, { petStore, ...(prefix === undefined ? {} : { prefix }) })
   return { server, petStore }
 }
 
@@ -58,7 +58,7 @@ test('the raw request emits end and close after its response', async () => {
   onTestFinished(() => server.close())
   const closed: Promise<unknown>[] = []
   server.addHook('onRequest', async ({ raw }) => void closed.push(Promise.all([once(raw, 'end'), once(raw, 'close')])))
-  server.register(petStorePlugin, { petStore })
+  server.register(toFastifyPlugin, { petStore })
   const url = `${await server.listen({ port: 0 })}/v1/pets`
   const headers = { ...bearer(petStore), 'content-type': 'application/json' }
   for (let i = 0; i < 3; i++) {
@@ -124,7 +124,7 @@ test.each([
 ])('responds with 500 for %s', async (_, handle) => {
   const petStore = { ...(await createTestPetStore()), handle: handle as never }
   const server = Fastify()
-  server.register(petStorePlugin, { petStore })
+  server.register(toFastifyPlugin, { petStore })
   const answer = await server.inject('/v1/pets')
   expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
   expect(answer.body).not.toContain('secret')
@@ -142,8 +142,8 @@ test('serves the rewritten URL, not the original URL', async () => {
   const server = Fastify({
     rewriteUrl: ({ url = '' }) => url.replace('/v1/animals', '/v1/pets').replace('per_page', 'limit'),
   })
-  server.register(petStorePlugin, { petStore })
-  server.register(petStorePlugin, { petStore, prefix: '/shop' })
+  server.register(toFastifyPlugin, { petStore })
+  server.register(toFastifyPlugin, { petStore, prefix: '/shop' })
   for (let i = 0; i < 2; i++)
     await server.inject({ method: 'POST', url: '/v1/pets', headers: bearer(petStore), payload: animal })
   for (const prefix of ['', '/shop']) {
@@ -192,7 +192,7 @@ test('links contain a prefix that an outer router has removed', async () => {
       }),
   })
   onTestFinished(() => server.close())
-  server.register(petStorePlugin, { petStore })
+  server.register(toFastifyPlugin, { petStore })
   const answer = await fetch(`${await server.listen({ port: 0 })}/outer/v1/pets/1`, { headers: bearer(petStore) })
   expect(answer.headers.get('link')).toBe('</outer/v1/pets>; rel="successor-version"')
 })
@@ -201,8 +201,8 @@ test("the document of @fastify/swagger has only the host's own operations", asyn
   const server = Fastify()
   onTestFinished(() => server.close())
   await server.register(swagger)
-  server.register(petStorePlugin, { petStore: await createTestPetStore() })
-  server.register(petStorePlugin, { petStore: await createTestPetStore({ basePath: '/' }), prefix: '/shop' })
+  server.register(toFastifyPlugin, { petStore: await createTestPetStore() })
+  server.register(toFastifyPlugin, { petStore: await createTestPetStore({ basePath: '/' }), prefix: '/shop' })
   server.get('/own', () => 'own')
   await server.ready()
   expect(Object.keys(server.swagger().paths ?? {})).toEqual(['/own'])

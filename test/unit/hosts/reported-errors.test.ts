@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import type { TrustProxy } from '../../../adapters/hosts/node/index.ts'
 import { type ApiResponse, createPetStore, type PetStore } from '../../../src/index.ts'
@@ -23,10 +23,10 @@ const hosts: Record<string, (petStore: PetStore, options: Options) => Promise<Se
     const { url } = await startServer({ wrap: () => petStore, ...options })
     return (headers) => fetch(`${url}/v1/pets`, { headers })
   },
-  async petStorePlugin(petStore, options) {
+  async toFastifyPlugin(petStore, options) {
     const server = Fastify()
     onTestFinished(() => void server.close())
-    server.register(petStorePlugin, { petStore, ...options })
+    server.register(toFastifyPlugin, { petStore, ...options })
     const address = await server.listen({ port: 0 })
     return (headers) => fetch(`${address}/v1/pets`, { headers })
   },

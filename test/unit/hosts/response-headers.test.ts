@@ -6,7 +6,7 @@ import express from 'express'
 import Fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { mergeHeaders } from '../../../adapters/hosts/node/write-response.ts'
 import { createPetStore, type PetStore } from '../../../src/index.ts'
@@ -68,7 +68,7 @@ const hosts: Record<string, () => Promise<string>> = {
         .header('WWW-Authenticate', 'Basic realm="host"')
         .header('Vary', 'Accept-Language')
     })
-    server.register(petStorePlugin, { petStore })
+    server.register(toFastifyPlugin, { petStore })
     onTestFinished(() => server.close())
     return server.listen({ port: 0, host: '127.0.0.1' })
   },

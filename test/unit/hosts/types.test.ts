@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, memory, PetStoreError, toApiRequest } from '../../../src/index.ts'
@@ -25,7 +25,7 @@ test('the handlers fit the types of Express and Fastify', async () => {
     .use('/shop', router)
     .all('/{*path}', toExpressHandler(petStore, { trustProxy: 1 }))
   const server = Fastify()
-  server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
+  server.register(toFastifyPlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
   await server.ready()
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
 })
@@ -90,7 +90,7 @@ test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', asy
   const server = Fastify()
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler, toFetchHandler])
     expect(() => toHandler(petStore, { trustProxy })).not.toThrow()
-  await server.register(petStorePlugin, { petStore, trustProxy }).ready()
+  await server.register(toFastifyPlugin, { petStore, trustProxy }).ready()
   await (await serve(petStore, { port: 0, trustProxy })).close()
 })
 
@@ -100,13 +100,13 @@ test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('no handler can be created wi
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler, toFetchHandler])
     expect(() => toHandler(petStore, options)).toThrow(PetStoreError)
   const server = Fastify()
-  server.register(petStorePlugin, { petStore, ...options })
+  server.register(toFastifyPlugin, { petStore, ...options })
   await expect(server.ready()).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
 test('accepts the plugin options that Fastify itself reads', async () => {
   const server = Fastify({ logger: { level: 'silent' } })
-  server.register(petStorePlugin, {
+  server.register(toFastifyPlugin, {
     petStore: createPetStore(),
     logLevel: 'warn',
     logSerializers: { user: (user: unknown) => String(user) },

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore } from '../../../src/index.ts'
@@ -15,7 +15,7 @@ const hosts: Record<string, (petStore: never) => unknown> = {
   toDenoHandler,
   toFetchHandler,
   serve: (petStore) => serve(petStore, { port: 0 }),
-  petStorePlugin: (petStore) => petStorePlugin({ prefix: '' } as never, { petStore }),
+  toFastifyPlugin: (petStore) => toFastifyPlugin({ prefix: '' } as never, { petStore }),
 }
 const wrong = [
   undefined,
@@ -36,7 +36,7 @@ test.each(Object.keys(hosts))('%s rejects values that are not pet stores', async
 })
 
 test('the Fastify plugin rejects a call that passes the store as the first argument', async () => {
-  const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
+  const plugin = toFastifyPlugin as (...args: unknown[]) => Promise<void>
   await expect(plugin(createPetStore())).rejects.toMatchObject({
     code: 'invalid_option',
     message: expect.stringMatching(/^option petStore: expected a store of createPetStore, .*, got nothing$/),
@@ -88,8 +88,8 @@ test.each(Object.keys(hosts))('%s accepts an instance of a class as a store', as
   }
   const scope = { prefix: '', supportedMethods: [], route: () => {} }
   const started =
-    name === 'petStorePlugin'
-      ? petStorePlugin(scope, { petStore: new Shop() as never })
+    name === 'toFastifyPlugin'
+      ? toFastifyPlugin(scope, { petStore: new Shop() as never })
       : hosts[name]?.(new Shop() as never)
   const server = (await started) as { close?(): Promise<void> } | undefined
   await server?.close?.()
