@@ -19,7 +19,7 @@ export interface OpenApiOptions
    * The public URL of the server, with or without `basePath`.
    * @default the host from which the document is loaded
    */
-  readonly serverUrl?: string | undefined
+  readonly publicUrl?: string | undefined
 }
 
 /** An OpenAPI 3.1 document: plain JSON values, which you may change. */
@@ -48,9 +48,9 @@ export type OpenApiDocument = {
   'x-rate-limits': Record<string, PlanLimits>
 }
 
-const { publicUrl: serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeShape
+const { publicUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeShape
 const openApiOptions = optionsOf<OpenApiOptions>({
-  serverUrl,
+  publicUrl,
   basePath,
   plans,
   ban,
@@ -66,13 +66,13 @@ const openApiOptions = optionsOf<OpenApiOptions>({
  * ```ts
  * import { openApiDocument } from 'petstore-kit/openapi'
  *
- * const document = openApiDocument({ serverUrl: 'https://api.example' })
+ * const document = openApiDocument({ publicUrl: 'https://api.example' })
  * console.log(document.servers[0]?.url) // https://api.example/v1
  * ```
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  const { serverUrl, ...storeOptions } = parseOptions(openApiOptions, options)
-  const resolved = resolveOptions({ ...storeOptions, publicUrl: serverUrl })
+  const { publicUrl, ...storeOptions } = parseOptions(openApiOptions, options)
+  const resolved = resolveOptions({ ...storeOptions, publicUrl })
   const { quotaRules, bodyLimit, maxNameLength, defaultStatus } = resolved
   const api = resolved.linkBase({ path: resolved.basePath, route: '', query: '' })
 

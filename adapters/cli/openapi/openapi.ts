@@ -10,7 +10,7 @@ import { print } from '../terminal/output.ts'
 
 export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'> {
   readonly yaml?: true
-  readonly serverUrl?: string
+  readonly publicUrl?: string
 }
 
 export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
@@ -84,13 +84,13 @@ function originOf(request: ApiRequest): string {
 
 /**
  * Loads the code for the OpenAPI document on demand, because most commands do not need it. Without
- * the option `serverUrl`, the URL of the server begins with `origin`. The links in examples stay
+ * the option `publicUrl`, the URL of the server begins with `origin`. The links in examples stay
  * relative, as the server sends them.
  */
 async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../../src/openapi/index.ts')
   const document = openApiDocument(options)
-  if (options.serverUrl !== undefined) return document
+  if (options.publicUrl !== undefined) return document
   return { ...document, servers: document.servers.map(({ url }) => ({ url: origin + url })) }
 }
 

@@ -84,7 +84,7 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd:
   const { basePath } = petStore
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
-  const described = { serverUrl: publicUrl, basePath, plans: planLimits, bodyLimit }
+  const described = { publicUrl, basePath, plans: planLimits, bodyLimit }
   const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),

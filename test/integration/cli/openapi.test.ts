@@ -19,7 +19,7 @@ describe('petstore openapi', () => {
 
   test('petstore openapi prints the address and plans that its flags set', async () => {
     const flags = ['--server-url', 'https://a.test', '--base-path', '/x', '--plan-limits', 'gold=5/50']
-    const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
+    const options = { publicUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
     expect(JSON.parse((await runPetstore(['openapi', ...flags])).stdout)).toEqual(openApiDocument(options))
   })
 })
@@ -38,7 +38,7 @@ test('/openapi.json of petstore serve shows the settings of its flags', async ()
   const { address } = await startPetstore(...flags)
   const response = await fetch(new URL('/openapi.json', address))
   const plans = { gold: { perMinute: 5, perDay: 50 } }
-  const options = { serverUrl: 'https://a.test', basePath: '/x', plans, bodyLimit: 999 }
+  const options = { publicUrl: 'https://a.test', basePath: '/x', plans, bodyLimit: 999 }
   expect(await response.json()).toEqual(openApiDocument(options))
 })
 

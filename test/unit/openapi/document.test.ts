@@ -9,7 +9,7 @@ import { operationNames, unmatchedErrorCodes } from '../../../src/operations.ts'
 const plans = { free: { perMinute: 10, perDay: 100 }, 'gold|<b>': { perMinute: 2_000, perDay: 3_000_000 } }
 const documents: readonly (readonly [string, OpenApiOptions])[] = [
   ['no options', {}],
-  ['every option', { serverUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
+  ['every option', { publicUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
   ['the base path /', { basePath: '/' }],
 ]
 
@@ -112,11 +112,11 @@ describe('the options', () => {
     [{}, '/v1'],
     [{ basePath: '/' }, '/'],
     [{ basePath: '/shop/v1/' }, '/shop/v1'],
-    [{ serverUrl: 'https://api.example' }, 'https://api.example/v1'],
-    [{ serverUrl: 'https://api.example/' }, 'https://api.example/v1'],
-    [{ serverUrl: 'https://api.example/shop' }, 'https://api.example/shop/v1'],
-    [{ serverUrl: 'https://api.example/shop/v1' }, 'https://api.example/shop/v1'],
-    [{ serverUrl: 'https://api.example', basePath: '/' }, 'https://api.example'],
+    [{ publicUrl: 'https://api.example' }, 'https://api.example/v1'],
+    [{ publicUrl: 'https://api.example/' }, 'https://api.example/v1'],
+    [{ publicUrl: 'https://api.example/shop' }, 'https://api.example/shop/v1'],
+    [{ publicUrl: 'https://api.example/shop/v1' }, 'https://api.example/shop/v1'],
+    [{ publicUrl: 'https://api.example', basePath: '/' }, 'https://api.example'],
   ])('the options %j give the server URL %s', (options, url) => {
     expect(urlOf(options)).toBe(url)
   })
@@ -133,7 +133,7 @@ describe('the options', () => {
   })
 
   test.each([
-    ['serverUrl', { serverUrl: '/v1' }],
+    ['publicUrl', { publicUrl: '/v1' }],
     ['basePath', { basePath: 'v1' }],
     ['plans.free.perDay', { plans: { free: { perMinute: 1, perDay: 0 } } }],
     ['bodyLimit', { bodyLimit: 0 }],

@@ -24,7 +24,7 @@ describe('GET /openapi.json', () => {
   })
 
   test("the document contains the server's address and plans", async () => {
-    const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { free: { perMinute: 1, perDay: 2 } } }
+    const options = { publicUrl: 'https://a.test', basePath: '/x', plans: { free: { perMinute: 1, perDay: 2 } } }
     const { body } = await get(options)
     expect(JSON.parse(body)).toMatchObject({
       servers: [{ url: 'https://a.test/x' }],
@@ -36,7 +36,7 @@ describe('GET /openapi.json', () => {
     ['the host of the request', {}, { host: 'localhost:3000' }, 'http://localhost:3000/v1'],
     ['an IPv6 address', {}, { host: '[::1]:3000' }, 'http://[::1]:3000/v1'],
     ['the root of the host', { basePath: '/' }, { host: 'a.test' }, 'http://a.test/'],
-    ['the public URL', { serverUrl: 'https://a.test' }, { host: 'b.test' }, 'https://a.test/v1'],
+    ['the public URL', { publicUrl: 'https://a.test' }, { host: 'b.test' }, 'https://a.test/v1'],
     ['a path behind a proxy', {}, { host: 'a.test', 'x-forwarded-for': '192.0.2.1' }, '/v1'],
     ['a path for a strange host', {}, { host: 'a.test/<b>' }, '/v1'],
   ] as const)('the address in the document is %s', async (_, options, headers, url) => {

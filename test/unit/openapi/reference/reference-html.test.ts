@@ -7,7 +7,7 @@ import { markdown } from '../../../../src/openapi/reference/markdown.ts'
 import { referenceHtml, referencePage } from '../../../../src/openapi/reference/reference-html.ts'
 import { operationNames } from '../../../../src/operations.ts'
 
-const serverUrl = 'https://api.example'
+const publicUrl = 'https://api.example'
 
 /** Returns the Markdown as HTML text. */
 function rendered(text: string): string {
@@ -60,8 +60,8 @@ describe('Markdown', () => {
 })
 
 describe('the reference', () => {
-  const document = openApiDocument({ serverUrl })
-  const page = referenceHtml({ serverUrl })
+  const document = openApiDocument({ publicUrl })
+  const page = referenceHtml({ publicUrl })
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as Record<string, unknown>[]
 
   test('the page has every operation, parameter, status and error code', () => {
