@@ -1,4 +1,0 @@
-export default defineEventHandler(async () => {
-  const pets = await backEnd.storage.list({ limit: 3 })
-  return pets.map(({ name }) => name)
-})
