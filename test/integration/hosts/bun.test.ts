@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { runtimeBinary } from '../support/runtimes.ts'
-import { missing } from '../support/skips.ts'
-import { hostProgram } from './start-host.ts'
-import { testHost } from './test-host.ts'
+import { hostProgram } from '../../conformance/start-host.ts'
+import { testHost } from '../../conformance/test-host.ts'
+import { runtimeBinary } from '../../support/runtimes.ts'
+import { missing } from '../../support/skips.ts'
 
 const binary = await runtimeBinary('bun')
 
