@@ -13,7 +13,6 @@ import { freePort } from '../support/server-process.ts'
 import { missing } from '../support/skips.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
 
 /** A code block of a document. `excerptOf` is the path that may follow the language: a file that contains the same code. */
 interface Snippet {
@@ -88,15 +87,6 @@ const scratches: string[] = []
 afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
 describe('the documents', () => {
-  test('README begins with a complete example of at most 12 lines', () => {
-    const before = readme.slice(0, readme.indexOf('```js'))
-    const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
-    expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
-    expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
-    // `npm init` creates a CommonJS package. There, a file with `import` needs the extension `.mjs`.
-    expect(before).toMatch(/run `node \w+\.mjs`:\s*$/)
-  })
-
   test('the documents link only to existing files and headings', () => {
     const textOf = (document: string) =>
       readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')

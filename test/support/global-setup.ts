@@ -23,7 +23,6 @@ export default function setup(project: TestProject): () => Promise<void> {
   return async () => {
     const skips = new Set(readFileSync(skipsFile, 'utf8').split('\n').filter(Boolean))
     for (const need of skips) console.log(`Skipped: tests that need ${need}, which this machine does not have.`)
-    if (skips.size > 0 && !runsAll) console.log('npm run test:all downloads runtimes such as Bun and Deno.')
     const left = await leftoverProcesses(mark)
     rmSync(folder, { recursive: true })
     if (left.length === 0) return

@@ -11,7 +11,7 @@ declare module 'vitest' {
 
 /**
  * Returns whether tests must be skipped because this machine lacks `need`. If so, `need` is printed at the end of the test run.
- * With `CI=true`, `npm run test:all` throws instead, unless `optional` is true. If a test needs several programs, call this function
+ * With `CI=true`, a run with the integration tests throws instead, unless `optional` is true. If a test needs several programs, call this function
  * for each of them, because only then all of them are printed.
  */
 export function missing(need: string, found: boolean, { optional = false } = {}): boolean {

@@ -95,28 +95,6 @@ describe('the folders', () => {
     expect(upward).toEqual([])
   })
 
-  test('docs/architecture.md gives a reason for each arrow to a room three floors lower', () => {
-    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-    const [, picture = '', table = ''] = /```text\n(testing [^`]*)```(.*?)\n\nThe command/s.exec(page) ?? []
-    const floors = picture.split('\n').map((line) => line.split(/\s{2,}/).filter((name) => layers.includes(name)))
-    const floorOf = (layer: string) => floors.findIndex((floor) => floor.includes(layer))
-    const ground = ['schemas', 'support', 'ports.ts', 'model.ts', 'errors.ts']
-    const roomOf = (file: string) => /^src\/(testing\/\w+\/)/.exec(file)?.[1] ?? layerOf(file, 'src')
-    const arrows = [...src].flatMap(([file, names]) =>
-      names
-        .filter((name) => name.startsWith('src/'))
-        .map((name) => layerOf(name, 'src'))
-        .filter((layer) => !ground.includes(layer) && floorOf(layer) - floorOf(layerOf(file, 'src')) >= 3)
-        .map((layer) => `${roomOf(file)} -> ${layer}`),
-    )
-    const explained = [...table.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].flatMap(([, from, rooms = '']) =>
-      [...rooms.matchAll(/`([\w.]+)/g)].map(([, room]) => `${from} -> ${room}`),
-    )
-    expect(explained.toSorted()).toEqual(
-      [...new Set(arrows.filter((arrow) => !/^(?:index|back-end)/.test(arrow)))].toSorted(),
-    )
-  })
-
   test('the core imports no Node module, driver, framework or adapter', () => {
     const allowed = new Set([
       '@noble/hashes/sha2.js',
@@ -153,17 +131,6 @@ describe('the folders', () => {
       done.add(file)
     }
     for (const file of all.keys()) visit(file, [])
-  })
-
-  test('a file that only one file imports has at least 15 lines', () => {
-    const all = [...src, ...adapters]
-    const entries = ['src/back-end.ts', 'src/client/index.ts', 'src/openapi/index.ts', 'src/testing/index.ts']
-    const alone = all
-      .map(([file]) => file)
-      .filter((file) => !entries.includes(file) && !file.startsWith('adapters/cli/page'))
-      .filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length <= 15)
-      .filter((file) => all.filter(([, names]) => names.includes(file)).length === 1)
-    expect(alone).toEqual([])
   })
 
   test('only the default clock reads the time', () => {
