@@ -1,26 +1,34 @@
 // A back end on the driver `mongodb`, as docs/write-a-back-end.md explains it.
 // client: new MongoClient(url, { useBigInt64: true, ignoreUndefined: true }), connected to a replica set
-import { countRequest, hashToken, keyChanges, newKey, newQuotaState } from 'petstore-kit/back-end'
+import { countRequest, hashIdempotency, hashToken, keyChanges, newKey, newQuotaState } from 'petstore-kit/back-end'
 
 export function mongodb(client, clock = Date) {
   const collection = (name) => client.db('petstore').collection(name)
-  const [pets, keys, last] = [collection('pets'), collection('keys'), collection('last')]
+  const [pets, last, used, keys] = ['pets', 'last', 'used', 'keys'].map(collection)
   const transaction = (run) => client.withSession((session) => session.withTransaction(() => run({ session })))
   const toPet = ({ _id, ...pet }) => ({ id: _id, ...pet })
 
+  const useOf = (created, { fingerprint }) => ({ created, fingerprint, endsAt: new Date(clock.now() + 172_800_000) })
   const storage = {
     async list({ limit, after, status }) {
       const filter = { ...(after !== undefined && { _id: { $gt: after } }), ...(status && { status }) }
       const found = await pets.find(filter).sort({ _id: 1 }).limit(limit).toArray()
       return found.map(toPet)
     },
-    create: (pet) =>
-      transaction(async (options) => {
+    async create(pet, { idempotency } = {}) {
+      const hashes = idempotency && (await hashIdempotency(idempotency))
+      return transaction(async (options) => {
+        const use = hashes && (await used.findOne({ _id: hashes.key }, options))
+        if (use && use.endsAt > clock.now())
+          return { ...use.created, earlier: use.fingerprint === hashes.fingerprint ? 'same' : 'different' }
         const next = { ...options, upsert: true, returnDocument: 'after' }
         const { id } = await last.findOneAndUpdate({ _id: 'pets' }, { $inc: { id: 1n } }, next)
         await pets.insertOne({ _id: id, ...pet }, options)
-        return { id, ...pet }
-      }),
+        const created = { id, ...pet }
+        if (hashes) await used.replaceOne({ _id: hashes.key }, useOf(created, hashes), { ...options, upsert: true })
+        return created
+      })
+    },
     async get(id) {
       const found = await pets.findOne({ _id: id })
       return found && toPet(found)

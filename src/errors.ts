@@ -7,10 +7,6 @@ export const errorTable = {
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
   malformed_json: { status: 400, message: 'The body cannot be read as JSON.' },
   invalid_idempotency_key: { status: 400, message: 'The header Idempotency-Key is not valid.' },
-  idempotency_not_supported: {
-    status: 400,
-    message: 'This service does not support the header Idempotency-Key: send the request without it.',
-  },
   incomplete_body: { status: 400, message: 'The body ended before it was complete.' },
   bad_request: { status: 400, message: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, message: 'An API key is required: send "Authorization: Bearer <API_KEY>".' },

@@ -1,15 +1,6 @@
 import { codeOf, PetStoreError, PortFault } from './errors.ts'
-import type { ApiKey, NewPet } from './model.ts'
-import type {
-  BackEnd,
-  CallContext,
-  Clock,
-  Idempotency,
-  MaybePromise,
-  QuotaCount,
-  QuotaCounter,
-  QuotaRequest,
-} from './ports.ts'
+import type { ApiKey } from './model.ts'
+import type { BackEnd, CallContext, Clock, MaybePromise, QuotaCount, QuotaCounter, QuotaRequest } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
@@ -154,14 +145,8 @@ export function guardPorts(
   return {
     storage: {
       list: (query, context) => callStorage(context, (timed) => storage.list(query, timed)),
-      create: (pet, context) => callStorage(context, (timed) => storage.create(pet, timed)),
+      create: (pet, options, context) => callStorage(context, (timed) => storage.create(pet, options, timed)),
       get: (id, context) => callStorage(context, (timed) => storage.get(id, timed)),
-      get createOnce() {
-        const { createOnce } = storage
-        if (!createOnce) return undefined
-        return (pet: NewPet, idempotency: Idempotency, context?: CallContext) =>
-          callStorage(context, (timed) => createOnce.call(storage, pet, idempotency, timed))
-      },
     },
     keyStore: {
       find: (token, context) => callKeyStore(context, (timed) => keyStore.find(token, timed), checkKey),

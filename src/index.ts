@@ -23,6 +23,7 @@ export type {
   CallContext,
   Clock,
   CreatedPet,
+  CreateOptions,
   Idempotency,
   IssuedKey,
   IssueOptions,

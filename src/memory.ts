@@ -2,8 +2,16 @@ import * as z from 'zod/mini'
 import { liveKey } from './keys/authenticate.ts'
 import { keyChanges, newKeyWithoutHash } from './keys/new-key.ts'
 import { type ApiKey, type NewPet, type Pet, type PetStatus, petOf } from './model.ts'
-import { fingerprintOf, KEY_PERIOD, keyText } from './pets/idempotency.ts'
-import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from './ports.ts'
+import { KEY_PERIOD, keyText } from './pets/idempotency.ts'
+import type {
+  Clock,
+  CreatedPet,
+  Idempotency,
+  ManagedBackEnd,
+  ManagedKeyStore,
+  PetStorage,
+  QuotaStore,
+} from './ports.ts'
 import { countRequest, newQuotaState, peekCount, type QuotaState } from './quota/counting-rule.ts'
 import { planNames } from './schemas/key.ts'
 import { clock, optionsOf, positiveInteger } from './schemas/options.ts'
@@ -89,15 +97,8 @@ export function memoryStorage(clock: Clock): PetStorage {
       const first = firstFrom(positions[status], start)
       return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
     },
-    create: add,
-    createOnce(given, { scope, key, fingerprint }) {
-      const earlier = used.use(scope, key, all.length)
-      if (earlier === undefined) return add(given)
-      const first = all[earlier] as Pet
-      // The fingerprint of the first animal is computed here instead of being stored: stored
-      // animals never change.
-      return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
-    },
+    create: (given, { idempotency } = {}) =>
+      idempotency === undefined ? add(given) : used.use(idempotency, () => add(given)),
     get: (id) => all[Number(id) - 1],
   }
 }
@@ -116,8 +117,8 @@ function firstFrom(sorted: readonly number[], start: number): number {
 
 /** Creates the list of used idempotency keys. No key is removed within 48 hours. */
 export function usedKeys(clock: Clock) {
-  /** For each idempotency key, the position of its animal. The oldest key comes first. */
-  const uses = new Map<string, { readonly position: number; readonly expiresAt: number }>()
+  /** The use of each idempotency key. The oldest one comes first. */
+  const uses = new Map<string, { readonly pet: Pet; readonly fingerprint: string; readonly expiresAt: number }>()
 
   function removeExpired(now: number): void {
     for (const [name, { expiresAt }] of uses) {
@@ -130,20 +131,23 @@ export function usedKeys(clock: Clock) {
 
   return {
     /**
-     * Returns the position of the animal that this key has added within 48 hours. If there is none,
-     * saves `position`.
+     * Returns the animal that this key has added within 48 hours, as it was then. If there is none,
+     * adds one by `add`.
      */
-    use(scope: string, key: string, position: number): number | undefined {
+    use(idempotency: Idempotency, add: () => Pet): CreatedPet {
       const now = clock.now()
       removeExpired(now)
-      const name = keyText({ scope, key })
+      const { fingerprint } = idempotency
+      const name = keyText(idempotency)
       const known = uses.get(name)
-      if (known !== undefined && known.expiresAt > now) return known.position
+      if (known !== undefined && known.expiresAt > now)
+        return { ...known.pet, earlier: known.fingerprint === fingerprint ? 'same' : 'different' }
       // Otherwise, a key that is used again would stay in front of older keys. `removeExpired`
       // stops at the first key that is still valid, so it would not remove these.
       uses.delete(name)
-      uses.set(name, { position, expiresAt: now + KEY_PERIOD })
-      return undefined
+      const pet = add()
+      uses.set(name, { pet, fingerprint, expiresAt: now + KEY_PERIOD })
+      return pet
     },
   }
 }

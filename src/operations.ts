@@ -42,7 +42,6 @@ const table = {
       'malformed_json',
       'invalid_body',
       'invalid_idempotency_key',
-      'idempotency_not_supported',
       'idempotency_key_reused',
       'incomplete_body',
       'payload_too_large',

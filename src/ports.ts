@@ -37,11 +37,17 @@ export interface Idempotency {
   readonly scope: string
   /** The key that the client has chosen: 1 to 255 visible ASCII characters or spaces. */
   readonly key: string
-  /** Text that is equal for equal animals, and differs for different ones. */
+  /** Text that is equal if clients have sent equal animals, and differs for different ones. */
   readonly fingerprint: string
 }
 
-/** The result of `createOnce`. */
+/** The options of `create`. */
+export interface CreateOptions {
+  /** The idempotency key of the request. @default the animal is added without one */
+  readonly idempotency?: Idempotency | undefined
+}
+
+/** The result of `create`. */
 export interface CreatedPet extends Pet {
   /**
    * Set only if an earlier request with this key has added an animal, which has the returned `id`.
@@ -76,17 +82,12 @@ export interface PetStorage {
   /**
    * Adds an animal, and returns it when it is durable. Its id must be at least 1, and above every
    * id that `list` has returned.
+   *
+   * With `options.idempotency`, it adds nothing if this scope has used the key within 48 hours. The
+   * animal and the key become durable together. If several calls have the same key at the same
+   * time, only one adds its animal.
    */
-  create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
-  /**
-   * Adds an animal as `create` does, unless this scope has used the idempotency key within 48
-   * hours. The animal and the key become durable together. If several calls have the same key at
-   * the same time, only one adds its animal.
-   * @default requests with `Idempotency-Key` get 400
-   */
-  readonly createOnce?:
-    | ((pet: NewPet, idempotency: Idempotency, context?: CallContext) => MaybePromise<CreatedPet>)
-    | undefined
+  create(pet: NewPet, options?: CreateOptions, context?: CallContext): MaybePromise<CreatedPet>
   /** Returns the animal with this id, or `undefined` or `null` if there is none. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
 }

@@ -3,7 +3,7 @@ import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { NewPet } from '../model.ts'
-import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
+import type { PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
 import { JsonNumber } from '../support/describe-value.ts'
@@ -36,17 +36,20 @@ export async function createPet(
 ): Promise<OwnResponse> {
   const error = mediaTypeError(request)
   if (error) return error
-  const key = idempotencyKeyOf(request, storage)
-  const pet = parseNewPet(newPet, readJson(await request.body(bodyLimit), MAX_VALUES))
-  const creating: MaybePromise<CreatedPet> | undefined =
-    key === undefined
-      ? storage.create(pet, request)
-      : storage.createOnce?.(pet, { scope, key, fingerprint: fingerprintOf(pet) }, request)
-  const created = await (creating as MaybePromise<CreatedPet>)
-  const headers = key === undefined ? [] : replayHeaders(created)
+  const key = idempotencyKeyOf(request)
+  const sent = readJson(await request.body(bodyLimit), MAX_VALUES)
+  const pet = parseNewPet(newPet, sent)
+  const idempotency = key === undefined ? undefined : { scope, key, fingerprint: fingerprintOf(asSent(pet, sent)) }
+  const created = await storage.create(pet, { idempotency }, request)
+  const headers = idempotency === undefined ? [] : replayHeaders(created)
   const body = writePet(created)
   if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
   return jsonResponse(201, body, headers)
+}
+
+/** Returns an animal as the client has sent it: without the default of `status`. */
+function asSent(pet: NewPet, body: unknown): NewPet {
+  return Object.hasOwn(body as object, 'status') ? pet : { ...pet, status: undefined }
 }
 
 /**

@@ -1,19 +1,18 @@
 import { PetStoreError } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { NewPet } from '../model.ts'
-import type { CreatedPet, Idempotency, PetStorage } from '../ports.ts'
+import type { CreatedPet, Idempotency } from '../ports.ts'
 import { HEADER_EXPECTED, IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
 /**
  * Reads the header `Idempotency-Key`.
- * @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key`
+ * @throws {PetStoreError} `invalid_idempotency_key`
  */
-export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
+export function idempotencyKeyOf(request: ApiRequest): string | undefined {
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
-  if (!storage.createOnce) throw new PetStoreError('idempotency_not_supported')
   if (IDEMPOTENCY_HEADER.test(header))
     return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
   const received = `${describeValue(header)} of ${header.length} characters`
@@ -24,6 +23,8 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 /**
  * Returns a text that is equal only for equal animals. The name comes last, because it may contain
  * spaces.
+ * @param pet - as the client has sent it: if it had the default of `status`, a new `defaultStatus`
+ * would turn a repeated request into a different one
  */
 export function fingerprintOf({ name, categoryId, status }: NewPet): string {
   return Object.values({ categoryId, status, name } satisfies Record<keyof NewPet, unknown>).join(' ')

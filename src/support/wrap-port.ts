@@ -28,7 +28,7 @@ type Method = (...parameters: unknown[]) => unknown
  *     console.timeEnd('create')
  *   }
  * }
- * const timedStorage = wrapPort(memory().storage, { create: timed, createOnce: timed })
+ * const timedStorage = wrapPort(memory().storage, { create: timed })
  * ```
  */
 export function wrapPort<Port extends object>(port: Port, around: Partial<Around<Port>>): Port {
@@ -38,7 +38,7 @@ export function wrapPort<Port extends object>(port: Port, around: Partial<Around
     const call: Method = (...parameters) => Reflect.apply(Reflect.get(port, name) as Method, port, parameters)
     const method: Method =
       typeof run === 'function' ? (...parameters) => run(() => call(...parameters), ...parameters) : call
-    // A getter, because a member may change: a storage may get the method `createOnce` later.
+    // A getter, because a member may change: a quota store may get the method `peek` later.
     const get = () => {
       const member: unknown = Reflect.get(port, name)
       return typeof member === 'function' ? method : member

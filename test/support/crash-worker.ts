@@ -61,7 +61,7 @@ async function addAnimalsOnce(client: number): Promise<void> {
     const pet = { name: `with the key ${key}`, categoryId: 1n }
     const idempotency = { scope: 'account:acme', key, fingerprint: fingerprintOf(pet) }
     for (let repeat = 0; repeat < 2; repeat++) {
-      const created = await persist(async () => storage.createOnce?.(pet, idempotency))
+      const created = await persist(async () => storage.create(pet, { idempotency }))
       tell({ kind: 'used', id: `${created?.id}`, name: pet.name, key })
     }
   }

@@ -30,7 +30,7 @@ const NO_TURN =
   'PostgreSQL added no animal, because the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)'
 
 interface Given {
-  /** The animal as a JSON object, with the key and the fingerprint of `createOnce`. */
+  /** The animal as a JSON object, with its idempotency key and fingerprint if it has them. */
   readonly json: string
   readonly hasKey: boolean
 }
@@ -97,8 +97,7 @@ export function postgresStorage(context: StorageContext): PetStorage {
           : await query<PetRow>(read.listStatus, [...values, status])
       return rows.map(toPet)
     },
-    create: (pet, context) => create(pet, undefined, context),
-    createOnce: create,
+    create: (pet, { idempotency } = {}, context) => create(pet, idempotency, context),
     async get(id) {
       const [row] = await query<PetRow>(read.getOne, [String(id)])
       return row && toPet(row)

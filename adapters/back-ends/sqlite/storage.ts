@@ -36,7 +36,14 @@ interface Tables {
 export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
   let keysUsed = 0
 
-  async function createOnce(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
+  async function create(pet: NewPet): Promise<Pet> {
+    const { name, categoryId, status } = pet
+    const rows = await write('addPet', name, `${categoryId}`, status ?? null)
+    const [{ id }] = rows as [{ readonly id: string }]
+    return petOf(BigInt(id), pet)
+  }
+
+  async function createWithKey(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
     const { name, categoryId, status } = pet
     const scope = await subjectName(idempotency.scope)
     const hashes = await hash(idempotency)
@@ -70,13 +77,7 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
       const rows = await read('pet', `${id}`)
       return rows.length === 0 ? undefined : fromRow(parse(rows) as Row)
     },
-    async create(pet) {
-      const { name, categoryId, status } = pet
-      const rows = await write('addPet', name, `${categoryId}`, status ?? null)
-      const [{ id }] = rows as [{ readonly id: string }]
-      return petOf(BigInt(id), pet)
-    },
-    createOnce,
+    create: (pet, { idempotency } = {}) => (idempotency === undefined ? create(pet) : createWithKey(pet, idempotency)),
   }
 }
 

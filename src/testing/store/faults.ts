@@ -236,7 +236,6 @@ export function portFaults() {
       storage: wrapPort(storage, {
         list: affect(list, 'storage', 'listPets'),
         create: affect(list, 'storage', 'createPet'),
-        createOnce: affect(list, 'storage', 'createPet'),
         get: affect(list, 'storage', 'getPet'),
       } satisfies Around<PetStorage>),
       keyStore: wrapPort(keyStore, { find: affect(list, 'keys') }),

@@ -228,9 +228,9 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         assert.equal(query(other, 'SELECT version FROM petstore_schema')[0]?.version, STEPS.length)
         migrateSqlite(other)
         old.addPet.all('Rex', '7', 'sold')
-        assert.deepEqual(await createOnce(storage, 'order-1'), { id: 3n, ...REX })
+        assert.deepEqual(await createWithKey(storage, 'order-1'), { id: 3n, ...REX })
         old.addPet.all('Rex', '7', 'sold')
-        assert.equal((await createOnce(storage, 'order-1')).id, 3n)
+        assert.equal((await createWithKey(storage, 'order-1')).id, 3n)
         assert.equal((await storage.list({ limit: 9 })).length, 4)
         assert.equal(old.page.all('0', 9).length, 1)
         other.close()
@@ -240,14 +240,14 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     })
 
     on('stores only the hashes of idempotency keys and animals', async ({ database, storage }) => {
-      await createOnce(storage, 'secretkey', 'secretname')
+      await createWithKey(storage, 'secretkey', 'secretname')
       const [row = {}] = query(database, 'SELECT * FROM petstore_used_keys')
       assert.equal(row.scope, 'account:acme')
       assert.doesNotMatch(JSON.stringify(Object.values(row).map(String)), /secret/)
     })
 
     on('a failed create leaves neither the animal nor its idempotency key', async ({ database, storage }) => {
-      const create = async () => createOnce(storage, 'order-1')
+      const create = async () => createWithKey(storage, 'order-1')
       database.exec("CREATE TRIGGER stop BEFORE INSERT ON petstore_used_keys BEGIN SELECT raise(ABORT, 'stopped'); END")
       await assert.rejects(create)
       assert.deepEqual(await storage.list({ limit: 9 }), [])
@@ -259,14 +259,14 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       const clock = { time: 9 * DAY, now: () => clock.time }
       const other = openFile(`${path}-clock`)
       const { storage } = sqlite(other, { clock })
-      await createOnce(storage, 'ahead')
+      await createWithKey(storage, 'ahead')
       clock.time = 0
-      for (let i = 0; i < 60; i++) await createOnce(storage, `old-${i}`)
+      for (let i = 0; i < 60; i++) await createWithKey(storage, `old-${i}`)
       clock.time = 2 * DAY
-      for (let i = 0; i < 60; i++) await createOnce(storage, `new-${i}`)
+      for (let i = 0; i < 60; i++) await createWithKey(storage, `new-${i}`)
       const [row] = query(other, 'SELECT count(*) AS n FROM petstore_used_keys')
       assert.equal(row?.n, 60)
-      assert.equal((await createOnce(storage, 'new-0')).earlier, 'same')
+      assert.equal((await createWithKey(storage, 'new-0')).earlier, 'same')
       other.close()
     })
 
@@ -346,7 +346,7 @@ function spending(subject: string, now: number): QuotaRequest {
   return { subject, anonymous: true, limits: { perMinute: 60, perDay: 1_000 }, ban: false, now }
 }
 
-async function createOnce(storage: PetStorage, key: string, name = REX.name): Promise<CreatedPet> {
+async function createWithKey(storage: PetStorage, key: string, name = REX.name): Promise<CreatedPet> {
   const idempotency = { scope: 'account:acme', key, fingerprint: '7 sold Rex' }
-  return (storage.createOnce as NonNullable<PetStorage['createOnce']>)({ ...REX, name }, idempotency)
+  return storage.create({ ...REX, name }, { idempotency })
 }

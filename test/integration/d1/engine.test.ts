@@ -65,8 +65,8 @@ describe('Workers on one D1 database', () => {
     await database.prepare(`INSERT INTO petstore_pets (id, name, category_id) VALUES (${values})`).all()
     const { storage } = d1(database)
     const pet = { name: 'Rex', categoryId: 1n }
-    const key = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
-    for (const call of [() => storage.create(pet), () => storage.createOnce?.(pet, key)])
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
+    for (const call of [() => storage.create(pet), () => storage.create(pet, { idempotency })])
       await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
     expect((await storage.list({ limit: 9 })).map(({ id }) => id)).toEqual([2n ** 63n - 1n])
   })
@@ -208,7 +208,7 @@ describe('a D1 database', () => {
     }
     const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '' }
     const { storage } = d1(counting)
-    for (let i = 0; i < 2; i++) await storage.createOnce?.({ name: 'Rex', categoryId: 1n }, idempotency)
+    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
     expect(calls).toBe(2)
   })
 

@@ -12,31 +12,31 @@ import { missing } from '../../support/skips.ts'
 const REX = { name: 'Rex', categoryId: 1n, status: 'sold' } as const
 const idempotency = (key: number) => ({ scope: 'account:acme', key: String(key), fingerprint: 'f' })
 
-/** A method without a call here is a type error. */
-type Methods = Required<PetStorage>
-
-/** One call of each method, and whether it only reads. `number` gives each call an idempotency key of its own. */
-const METHODS: { readonly [Name in keyof Methods]: Method } = {
+/** Calls of each method, and whether they only read. `number` gives each call an idempotency key of its own. */
+const CALLS = {
   list: { isRead: true, call: ({ list }) => list({ limit: 9 }) },
   get: { isRead: true, call: ({ get }) => get(1n) },
   create: { isRead: false, call: ({ create }) => create(REX) },
-  createOnce: { isRead: false, call: ({ createOnce }, number) => createOnce(REX, idempotency(number)) },
-}
-const names = Object.keys(METHODS) as (keyof Methods)[]
+  'create with a key': {
+    isRead: false,
+    call: ({ create }, number) => create(REX, { idempotency: idempotency(number) }),
+  },
+} satisfies Record<keyof PetStorage | 'create with a key', Call>
+const names = Object.keys(CALLS) as (keyof typeof CALLS)[]
 
-interface Method {
+interface Call {
   readonly isRead: boolean
-  call(storage: Methods, number: number): unknown
+  call(storage: PetStorage, number: number): unknown
 }
 
 /** More than the pool has connections, so that calls also wait for a connection. */
-const CALLS = 6
+const AT_ONCE = 6
 let calls = 0
 
-/** Calls the method several times at once. Returns the distinct outcomes: `served`, or the codes of the errors. */
-async function outcomesOf(name: keyof Methods, storage: PetStorage): Promise<unknown[]> {
-  const callOnce = async () => METHODS[name].call(storage as Methods, ++calls)
-  const results = await Promise.allSettled(Array.from({ length: CALLS }, callOnce))
+/** Makes several equal calls at once. Returns the distinct outcomes: `served`, or the codes of the errors. */
+async function outcomesOf(name: keyof typeof CALLS, storage: PetStorage): Promise<unknown[]> {
+  const { call }: Call = CALLS[name]
+  const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, async () => call(storage, ++calls)))
   return [...new Set(results.map((result) => (result.status === 'fulfilled' ? 'served' : result.reason.code)))]
 }
 
@@ -56,7 +56,7 @@ describe('SQLite: while another process has locked the file', () => {
     other.exec('BEGIN EXCLUSIVE')
     const outcomes = await outcomesOf(name, storage)
     other.exec('ROLLBACK')
-    expect(outcomes).toEqual([METHODS[name].isRead ? 'served' : 'service_unavailable'])
+    expect(outcomes).toEqual([CALLS[name].isRead ? 'served' : 'service_unavailable'])
     expect(await outcomesOf(name, storage)).toEqual(['served'])
   })
 })
@@ -99,7 +99,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
         const outcomes = await outcomesOf(name, storage)
         await other.query('ROLLBACK')
-        expect(outcomes).toEqual([METHODS[name].isRead ? 'served' : 'service_unavailable'])
+        expect(outcomes).toEqual([CALLS[name].isRead ? 'served' : 'service_unavailable'])
         expect(await outcomesOf(name, storage)).toEqual(['served'])
       })
 
@@ -108,7 +108,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
         const outcomes = await Promise.all(names.map((name) => outcomesOf(name, storage)))
         await other.query('ROLLBACK')
-        expect(outcomes).toEqual(names.map((name) => [METHODS[name].isRead ? 'served' : 'service_unavailable']))
+        expect(outcomes).toEqual(names.map((name) => [CALLS[name].isRead ? 'served' : 'service_unavailable']))
       })
     })
   },

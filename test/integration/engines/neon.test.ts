@@ -46,9 +46,9 @@ describe.skipIf(missing("Neon's driver", driver !== undefined) || noPostgres)("N
     const pet = { name: 'Rex', categoryId: 2n ** 62n, status: 'sold' } as const
     const created = await Promise.all([storage.create(pet), storage.create(pet)])
     expect(await storage.list({ limit: 9 })).toEqual(created)
-    const key = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
-    const first = await storage.createOnce?.(pet, key)
-    expect(await storage.createOnce?.(pet, key)).toEqual({ ...first, earlier: 'same' })
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
+    const first = await storage.create(pet, { idempotency })
+    expect(await storage.create(pet, { idempotency })).toEqual({ ...first, earlier: 'same' })
     const { token, key: issued } = await keyStore.issue({ plan: 'pro' })
     expect(await keyStore.find(token)).toEqual(issued)
     const request = { subject: 'a', anonymous: false, limits: { perMinute: 1, perDay: 1 }, ban: false, now: 0 } as const

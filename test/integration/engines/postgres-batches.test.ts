@@ -96,7 +96,7 @@ describe.skipIf(noPostgres)('batches on PostgreSQL', () => {
     const leaving = new AbortController()
     const first = storage.create(pet('first'))
     await waitForLocks(database.pool)
-    const second = storage.create(pet('second'), { signal: leaving.signal })
+    const second = storage.create(pet('second'), {}, { signal: leaving.signal })
     const third = storage.create(pet('third'))
     leaving.abort()
     await Promise.all([expect(second).rejects.toMatchObject({ name: 'AbortError' }), host.query('ROLLBACK')])

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
-import type { CreatedPet, PetStorage } from '../../../src/index.ts'
+import type { CreatedPet } from '../../../src/index.ts'
 import { fingerprintOf, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { openPool, waitForLocks } from '../../support/postgres-back-end.ts'
@@ -13,12 +13,11 @@ const ADA = { name: 'Ada', categoryId: 1n } as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
 const callOf = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
-  [pet, { scope, key, fingerprint: fingerprintOf(pet) }] as const
+  [pet, { idempotency: { scope, key, fingerprint: fingerprintOf(pet) } }] as const
 
 /** Opens a storage whose clock stands still. */
 function open(client: PostgresClient, clock = manualClock(START)) {
-  const { storage } = postgres(client, { clock })
-  return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
+  return postgres(client, { clock }).storage
 }
 
 describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
@@ -36,7 +35,7 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
       const strict = openPool(database.url, { max: 8, options })
       const processes = times(4, () => open(strict))
       for (let round = 0; round < 10; round++) {
-        const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...callOf(`order-${round}`))))
+        const calls = processes.flatMap((storage) => times(3, () => storage.create(...callOf(`order-${round}`))))
         const results = await Promise.all(calls)
         expect(new Set(results.map(({ id }) => id)).size).toBe(1)
         expect(results.filter(({ earlier }) => earlier === 'same')).toHaveLength(11)
@@ -46,21 +45,21 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
     },
   )
 
-  test('concurrent calls of create and createOnce share one statement', async () => {
+  test('concurrent creates with and without a key share one statement', async () => {
     let statements = 0
     const query: PostgresClient['query'] = (text, values) => {
       if (text.includes('INSERT INTO')) statements++
       return database.pool.query(text, values)
     }
     const storage = open({ query })
-    await storage.createOnce(...callOf('used'))
+    await storage.create(...callOf('used'))
     const results: CreatedPet[] = await Promise.all([
-      storage.createOnce(...callOf('new')),
+      storage.create(...callOf('new')),
       storage.create(ADA),
-      storage.createOnce(...callOf('used')),
-      storage.createOnce(...callOf('new', { pet: ADA })),
-      storage.createOnce(...callOf('used', { scope: 'account:other' })),
-      storage.createOnce(...callOf('new')),
+      storage.create(...callOf('used')),
+      storage.create(...callOf('new', { pet: ADA })),
+      storage.create(...callOf('used', { scope: 'account:other' })),
+      storage.create(...callOf('new')),
       storage.create(REX),
     ])
     expect(results.map(({ id, earlier }) => [Number(id), earlier])).toEqual([
@@ -79,25 +78,22 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
   test('stores no idempotency key for an animal that PostgreSQL rejects', async () => {
     const storage = open(database.pool)
     const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
-    const [first, second] = await Promise.allSettled([
-      storage.createOnce(...refused),
-      storage.createOnce(...callOf('order-2')),
-    ])
+    const [first, second] = await Promise.allSettled([storage.create(...refused), storage.create(...callOf('order-2'))])
     expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
-    expect((await storage.createOnce(...callOf('order-1'))).earlier).toBeUndefined()
+    expect((await storage.create(...callOf('order-1'))).earlier).toBeUndefined()
   })
 
   test('a scope may contain any character', async () => {
     const storage = open(database.pool)
     const scopes = ['a\u0000', 'a', 'a\ud800', 'a\ud801', '"', '\\"', 'x'.repeat(3_000)]
-    const create = (scope: string) => storage.createOnce(...callOf('order-1', { scope }))
+    const create = (scope: string) => storage.create(...callOf('order-1', { scope }))
     const ids = (await Promise.all(scopes.map(create))).map(({ id }) => id)
     expect(new Set(ids).size).toBe(scopes.length)
     expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
   })
 
   test('stores an idempotency key, its scope and its fingerprint only as hashes', async () => {
-    await open(database.pool).createOnce(...callOf('order-1'))
+    await open(database.pool).create(...callOf('order-1'))
     const { rows } = await database.pool.query(
       "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
     )
@@ -110,7 +106,7 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
       const processes = times(4, () => postgres(database.pool, { parallelCreates }).storage as ReturnType<typeof open>)
       const keys = times(40, (i) => `order-${i}`)
       const rounds = processes.flatMap((storage, i) =>
-        (i % 2 ? keys : keys.toReversed()).map((key) => storage.createOnce(...callOf(key))),
+        (i % 2 ? keys : keys.toReversed()).map((key) => storage.create(...callOf(key))),
       )
       await Promise.all(rounds)
       expect(await names()).toHaveLength(40)
@@ -124,8 +120,8 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
   test('a rollback removes both the animal and its idempotency key', async () => {
     const host = await database.pool.connect()
     await host.query('BEGIN')
-    await open(host).createOnce(...callOf('order-1'))
-    const repeated = open(database.pool).createOnce(...callOf('order-1'))
+    await open(host).create(...callOf('order-1'))
+    const repeated = open(database.pool).create(...callOf('order-1'))
     await waitForLocks(database.pool)
     await host.query('ROLLBACK')
     host.release()
@@ -137,11 +133,11 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
     const storage = postgres(database.pool).storage as ReturnType<typeof open>
     const age = (hours: number) =>
       database.pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::bigint', [hours * 3_600_000])
-    await storage.createOnce(...callOf('order-1'))
+    await storage.create(...callOf('order-1'))
     await age(47)
-    expect((await storage.createOnce(...callOf('order-1'))).id).toBe(1n)
+    expect((await storage.create(...callOf('order-1'))).id).toBe(1n)
     await age(1)
-    expect((await storage.createOnce(...callOf('order-1'))).id).toBeGreaterThan(1n)
+    expect((await storage.create(...callOf('order-1'))).id).toBeGreaterThan(1n)
   })
 
   const fill = (scope: string, count: number, now: number) =>
@@ -155,15 +151,15 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
   test('1,000 uses of idempotency keys remove expired keys', async () => {
     await fill('account:ended', 2_000, START - KEY_PERIOD)
     const storage = open(database.pool)
-    await Promise.all(times(1_000, (i) => storage.createOnce(...callOf(`order-${i}`))))
+    await Promise.all(times(1_000, (i) => storage.create(...callOf(`order-${i}`))))
     await until(async () => (await countKeys()) === 1_000)
   })
 
   test('keeps every unexpired idempotency key of a scope', async () => {
     await fill('account:acme', 200_000, START - 1)
     const storage = open(database.pool)
-    await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))
-    await storage.createOnce(...callOf('one more'))
+    await Promise.all(times(1_100, (i) => storage.create(...callOf(`order-${i}`))))
+    await storage.create(...callOf('one more'))
     expect(await countKeys()).toBe(201_101)
   })
 })

@@ -58,7 +58,7 @@ describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
     await host.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
     const writes = [
       () => storage.create(pet('a')),
-      () => postgres(fresh, { lockTimeout: 20 }).storage.createOnce?.(pet('b'), KEY),
+      () => postgres(fresh, { lockTimeout: 20 }).storage.create(pet('b'), { idempotency: KEY }),
       () => quota.spend(REQUEST),
       () => quota.spend({ ...REQUEST, anonymous: true }),
     ]
@@ -71,7 +71,7 @@ describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
   })
 
   test.each([false, true])(
-    'a host keeps its settings after create, createOnce and spend: parallelCreates %s',
+    'a host keeps its settings after create and spend: parallelCreates %s',
     async (parallelCreates) => {
       const show = async () => {
         const text = "SELECT current_setting('lock_timeout') AS lock, current_setting('synchronous_commit') AS commit"
@@ -81,7 +81,7 @@ describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
       const { storage, quota } = postgres(host, { parallelCreates })
       await storage.create(pet('a'))
       expect(await show()).toEqual({ lock: '77s', commit: 'remote_write' })
-      await storage.createOnce?.(pet('a'), KEY)
+      await storage.create(pet('a'), { idempotency: KEY })
       await quota.spend({ ...REQUEST, anonymous: true })
       expect(await show()).toEqual({ lock: '77s', commit: 'remote_write' })
       await host.query('ROLLBACK')
@@ -89,13 +89,13 @@ describe.skipIf(noPostgres)('locks of PostgreSQL', () => {
     },
   )
 
-  test('with parallelCreates, a repeat waits at most lockTimeout for the first createOnce', async () => {
+  test('with parallelCreates, a repeat waits at most lockTimeout for the first create', async () => {
     const { storage } = postgres(database.pool, { lockTimeout: 50, parallelCreates: true })
     await host.query('BEGIN')
-    await postgres(host, { parallelCreates: true }).storage.createOnce?.(pet('first'), KEY)
-    await expect(storage.createOnce?.(pet('first'), KEY)).rejects.toMatchObject({ cause: { code: '55P03' } })
+    await postgres(host, { parallelCreates: true }).storage.create(pet('first'), { idempotency: KEY })
+    await expect(storage.create(pet('first'), { idempotency: KEY })).rejects.toMatchObject({ cause: { code: '55P03' } })
     await host.query('COMMIT')
-    expect(await storage.createOnce?.(pet('first'), { ...KEY, fingerprint: 'other' })).toMatchObject({
+    expect(await storage.create(pet('first'), { idempotency: { ...KEY, fingerprint: 'other' } })).toMatchObject({
       earlier: 'different',
     })
     expect(await names()).toEqual(['first'])

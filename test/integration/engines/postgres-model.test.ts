@@ -6,7 +6,7 @@ import type { CreatedPet } from '../../../src/index.ts'
 import { until } from '../../support/until.ts'
 import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
-/** One call of `create` or, with a key, of `createOnce`, in a transaction that ends with a commit or a rollback. */
+/** One call of `create`, with or without a key, in a transaction that ends with a commit or a rollback. */
 interface Write {
   readonly key: string | null
   readonly commits: boolean
@@ -69,8 +69,8 @@ describe.skipIf(noPostgres)('a model of PostgreSQL', () => {
     function call({ key }: Write, client: Client): Promise<CreatedPet> {
       const backEnd = postgres(client, { lockTimeout: 60_000, parallelCreates })
       const pet = { name: 'Rex', categoryId: 1n }
-      if (key === null) return Promise.resolve(backEnd.storage.create(pet))
-      return Promise.resolve(backEnd.storage.createOnce?.(pet, { scope: 's', key, fingerprint: 'f' }) as never)
+      const idempotency = key === null ? undefined : { scope: 's', key, fingerprint: 'f' }
+      return Promise.resolve(backEnd.storage.create(pet, { idempotency }))
     }
 
     async function end({ key, commits }: Write, client: Client, created: CreatedPet): Promise<void> {

@@ -65,16 +65,16 @@ describe.skipIf(noPostgres)('the order of animals', () => {
     expect(namesOf(await postgres(database.pool).storage.list({ limit: 9 }))[0]).toBe('slow')
   })
 
-  test('with parallelCreates, a concurrent repeat waits for the first createOnce', async () => {
-    const key = { scope: 'account:acme', key: 'order-1', fingerprint: 'slow' }
-    const createOnce = () => postgres(database.pool, { parallelCreates: true }).storage.createOnce?.(pet('slow'), key)
+  test('with parallelCreates, a concurrent repeat waits for the first create', async () => {
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'slow' }
+    const create = () => postgres(database.pool, { parallelCreates: true }).storage.create(pet('slow'), { idempotency })
     const { isHeld, release } = await holdCommits(database.pool, 'slow')
-    const first = createOnce()
+    const first = create()
     await isHeld()
-    const repeat = createOnce()
+    const repeat = create()
     await waitForLocks(database.pool)
     await release()
-    const { id } = (await first) as Pet
+    const { id } = await first
     expect(await repeat).toEqual({ ...pet('slow'), id, earlier: 'same' })
   })
 

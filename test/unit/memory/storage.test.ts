@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memory, type PetStorage } from '../../../src/index.ts'
+import { type Clock, memory } from '../../../src/index.ts'
 import { usedKeys } from '../../../src/memory.ts'
 import { hashIdempotency, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fingerprint: '1  Rex' })
+
+/** Returns a function that uses a key for an animal. It returns the id of the earlier animal of this key, if there is one. */
+function startUsing(clock: Clock) {
+  const { use } = usedKeys(clock)
+  return (scope: string, key: string, id: number) => {
+    const pet = { id: BigInt(id), name: 'Rex', categoryId: 1n }
+    const used = use(idempotency(key, scope), () => pet)
+    return used.earlier == null ? undefined : Number(used.id)
+  }
+}
 
 test('usedKeys finds the idempotency keys of two scopes as a Map would', () => {
   const call = fc.record({
@@ -15,7 +25,7 @@ test('usedKeys finds the idempotency keys of two scopes as a Map would', () => {
   })
   const property = fc.property(fc.array(call, { minLength: 1_000, maxLength: 1_000 }), (calls) => {
     const clock = manualClock()
-    const { use } = usedKeys(clock)
+    const use = startUsing(clock)
     const plain = new Map<string, { position: number; endsAt: number }>()
     for (const [position, { scope, key, after }] of calls.entries()) {
       clock.advance(after)
@@ -31,14 +41,14 @@ test('usedKeys finds the idempotency keys of two scopes as a Map would', () => {
 })
 
 test('keeps 200,000 unexpired idempotency keys', () => {
-  const { use } = usedKeys(manualClock())
+  const use = startUsing(manualClock())
   for (let i = 0; i < 200_000; i++) use('account:acme', String(i), i)
   expect([0, 1, 199_999].map((key) => use('account:acme', String(key), -1))).toEqual([0, 1, 199_999])
 })
 
 test('a key from the future does not block the removal of expired keys', () => {
   const clock = manualClock()
-  const { use } = usedKeys(clock)
+  const use = startUsing(clock)
   clock.advance(10 * KEY_PERIOD)
   use('a', 'ahead', 1)
   clock.advance(-10 * KEY_PERIOD)
@@ -52,7 +62,7 @@ test('a key from the future does not block the removal of expired keys', () => {
 
 test('a key that is at most one period ahead is kept after the clock steps back', () => {
   const clock = manualClock(KEY_PERIOD)
-  const { use } = usedKeys(clock)
+  const use = startUsing(clock)
   use('a', 'ahead', 1)
   clock.set(0)
   expect(use('a', 'ahead', 2)).toBe(1)
@@ -60,7 +70,7 @@ test('a key that is at most one period ahead is kept after the clock steps back'
 
 test('a key has expired although a valid key is in front of it', () => {
   const clock = manualClock(KEY_PERIOD)
-  const { use } = usedKeys(clock)
+  const use = startUsing(clock)
   use('a', 'ahead', 1)
   clock.set(0)
   use('a', 'behind', 2)
@@ -72,11 +82,10 @@ test('a key has expired although a valid key is in front of it', () => {
 
 test('the storage in memory accepts __proto__ as an idempotency key', async () => {
   const { storage } = memory()
-  const createOnce = storage.createOnce as NonNullable<PetStorage['createOnce']>
   const pet = { name: 'Rex', categoryId: 1n }
   for (const key of ['__proto__', 'constructor']) {
-    expect(await createOnce(pet, idempotency(key))).not.toHaveProperty('earlier')
-    expect(await createOnce(pet, idempotency(key))).toHaveProperty('earlier', 'same')
+    expect(await storage.create(pet, { idempotency: idempotency(key) })).not.toHaveProperty('earlier')
+    expect(await storage.create(pet, { idempotency: idempotency(key) })).toHaveProperty('earlier', 'same')
   }
 })
 

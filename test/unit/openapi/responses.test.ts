@@ -37,7 +37,7 @@ const successes: Partial<Record<OperationName, Provocation>> = {
   createPet: { request: { idempotencyKey: 'order-1' }, before: 1 },
 }
 
-const usedForAnother: PetStorage['createOnce'] = (pet) => ({ id: 1n, ...pet, earlier: 'different' })
+const usedForAnother: PetStorage['create'] = (pet) => ({ id: 1n, ...pet, earlier: 'different' })
 
 /** How to cause each error of an operation. */
 const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'method_not_allowed'>, Provocation>> = {
@@ -46,13 +46,9 @@ const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'meth
   malformed_json: { request: { body: '{"name": "Rex"' } },
   invalid_body: { request: { body: '{"name":"Rex","categoryId":"1"}' } },
   invalid_idempotency_key: { request: { idempotencyKey: 'order 1' } },
-  idempotency_not_supported: {
-    request: { idempotencyKey: 'order-1' },
-    options: { storage: failing(new Error('called')) },
-  },
   idempotency_key_reused: {
     request: { idempotencyKey: 'order-1' },
-    options: { storage: { ...memory().storage, createOnce: usedForAnother } },
+    options: { storage: { ...memory().storage, create: usedForAnother } },
   },
   incomplete_body: { bodyError: new PetStoreError('incomplete_body') },
   missing_api_key: { request: { authorization: '' } },

@@ -30,6 +30,23 @@ describe('the header Idempotency-Key', () => {
     expect(ids).toEqual([1, 2, 3, 3])
   })
 
+  test('a repeat with another defaultStatus gets the animal as it was added', async () => {
+    const backEnd = memory()
+    const { token } = await backEnd.keyStore.issue({ plan: 'pro' })
+    const { addWith } = await start(backEnd)
+    const first = await addWith('order-1', REX, { token })
+    const later = await start({ ...backEnd, defaultStatus: 'pending' })
+    const repeat = await later.addWith('order-1', REX, { token })
+    expect(repeat).toMatchObject({ status: 201, text: first.text, json: { status: 'available' } })
+  })
+
+  test('an animal that is sent with the default status is another animal', async () => {
+    const { addWith } = await start()
+    await addWith('order-1')
+    const repeat = await addWith('order-1', '{"name":"Rex","categoryId":1,"status":"available"}')
+    expect(repeat).toMatchObject({ status: 422, code: 'idempotency_key_reused' })
+  })
+
   test('a failed request does not use up its idempotency key', async () => {
     const { addWith } = await start()
     for (const body of ['{', '{}']) expect((await addWith('order-1', body)).status).toBe(400)
@@ -98,55 +115,40 @@ describe('the form of an idempotency key', () => {
 })
 
 describe('a storage of your own', () => {
-  const refused = { status: 400, code: 'idempotency_not_supported' }
   const { storage } = memory()
-  const { createOnce: _, ...plain } = storage
 
-  test('without createOnce, Idempotency-Key is rejected and no animal is added', async () => {
-    const { addWith, add } = await start({ storage: plain })
-    for (const key of ['order-1', '']) expect(await addWith(key)).toMatchObject(refused)
-    expect((await storage.list({ limit: 100 })).length).toBe(0)
-    expect((await add(REX)).status).toBe(201)
-  })
-
-  test('createOnce adds one animal per key although `create` was replaced', async () => {
-    const { storage } = memory()
-    const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
-    for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
-  })
-
-  test('createOnce gets scope, key, fingerprint, and the context of the request', async () => {
+  test('create gets scope, key, fingerprint, and the context of the request', async () => {
     const seen: unknown[] = []
-    const createOnce: PetStorage['createOnce'] = (pet, idempotency, { clientAddress, signal } = {}) => {
-      seen.push(idempotency, clientAddress, signal?.aborted)
+    const create: PetStorage['create'] = (pet, options, { clientAddress, signal } = {}) => {
+      seen.push(options, clientAddress, signal?.aborted)
       return { id: 1n, ...pet }
     }
-    const { addWith } = await start({ storage: { ...storage, createOnce } })
+    const { add, addWith } = await start({ storage: { ...storage, create } })
     await addWith('"order-1"', REX, { address: '192.0.2.1', headers: { 'idempotency-key': '"order-1"' } })
-    const scope = expect.stringMatching(/^key:key_/)
-    const fingerprint = '1 available Rex'
-    expect(seen).toEqual([{ scope, key: 'order-1', fingerprint }, '192.0.2.1', false])
+    await add(REX, { address: '192.0.2.1' })
+    const idempotency = { scope: expect.stringMatching(/^key:key_/), key: 'order-1', fingerprint: '1  Rex' }
+    expect(seen).toEqual([{ idempotency }, '192.0.2.1', false, { idempotency: undefined }, '192.0.2.1', false])
   })
 
-  test.each([null, undefined])('createOnce may return a new animal whose member `earlier` is %s', async (earlier) => {
-    const createOnce = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
-    const { addWith } = await start({ storage: { ...storage, createOnce } })
+  test.each([null, undefined])('create may return a new animal whose member `earlier` is %s', async (earlier) => {
+    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
+    const { addWith } = await start({ storage: { ...storage, create } })
     const got = await addWith('order-1')
     expect(got.status).toBe(201)
     expect(got.headers.has('idempotency-replayed')).toBe(false)
   })
 
-  test('the member `earlier` means nothing in the result of `create`', async () => {
+  test('the member `earlier` means nothing without an idempotency key', async () => {
     const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: 'same' })
     const { add } = await start({ storage: { ...storage, create } })
     expect((await add(REX)).headers.has('idempotency-replayed')).toBe(false)
   })
 
-  test('createOnce causes 500 if the member `earlier` of its result is invalid', async () => {
+  test('create causes 500 if the member `earlier` of its result is invalid', async () => {
     const errors: unknown[] = []
-    const createOnce = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
+    const create = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
     const onError = (error: unknown) => void errors.push(String(error))
-    const { addWith } = await start({ onError, storage: { ...storage, createOnce } })
+    const { addWith } = await start({ onError, storage: { ...storage, create } })
     expect(await addWith('order-1')).toMatchObject({ status: 500 })
     expect(errors).toEqual(['TypeError: storage: the member "earlier" must be "same" or "different", got true'])
   })

@@ -1,14 +1,14 @@
 import { INT64_MAX, isInt64, type NewPet, type Pet, type PetStatus } from '../../../model.ts'
 import { fingerprintOf, KEY_PERIOD, keyText } from '../../../pets/idempotency.ts'
-import type { CreatedPet, Idempotency, MaybePromise, PetQuery, PetStorage } from '../../../ports.ts'
+import type { CreatedPet, Idempotency, PetQuery, PetStorage } from '../../../ports.ts'
 import { REX } from './arbitraries.ts'
 import { listFirst, show } from './report.ts'
-import { NotApplicable, type Session } from './runner.ts'
+import type { Session } from './runner.ts'
 
 /** A storage whose results are compared with those of a plain list. */
 export type CheckedStorage = Awaited<ReturnType<typeof checkedStorage>>
 
-export type CreateOnceCall = { readonly pet?: NewPet } & Partial<Pick<Idempotency, 'scope' | 'key'>>
+export type CallWithKey = { readonly pet?: NewPet } & Partial<Pick<Idempotency, 'scope' | 'key'>>
 
 export async function checkedStorage(session: Session<PetStorage>) {
   const { port, steps, now } = session
@@ -53,14 +53,13 @@ export async function checkedStorage(session: Session<PetStorage>) {
   }
 
   /** Makes `times` equal calls at the same time, and accepts their results in any order. */
-  async function createOnce({ pet = REX, scope = 'account:acme', key = 'order-1' }: CreateOnceCall = {}, times = 1) {
-    if (!port().createOnce) throw new NotApplicable('the storage has no method createOnce')
+  async function createWithKey({ pet = REX, scope = 'account:acme', key = 'order-1' }: CallWithKey = {}, times = 1) {
     const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
     const call = () =>
       steps.call(
-        `createOnce(${show(pet)}) with key ${show(key)} of ${show(scope)}`,
-        () => port().createOnce?.(pet, idempotency) as MaybePromise<CreatedPet>,
-        'a storage with createOnce accepts any idempotency key',
+        `create(${show(pet)}) with key ${show(key)} of ${show(scope)}`,
+        () => port().create(pet, { idempotency }),
+        'create accepts any idempotency key',
         (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
       )
     const before = pets.at(-1)?.id
@@ -69,7 +68,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const count = results.filter(isNew).length
     steps.check(
       times === 1 || count === 1,
-      `createOnce added ${count} animals for ${times} concurrent calls with one key: a key adds one animal`,
+      `create added ${count} animals for ${times} concurrent calls with one key: a key adds one animal`,
       '1 result without the member `earlier`',
       `${count} results without the member \`earlier\``,
     )
@@ -80,7 +79,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
         checkRepeat(pet, use.pet, result)
       } else {
         const rule = use ? 'idempotency keys expire after 48 hours' : 'no earlier call of this scope has this key'
-        const sentence = `createOnce returned an animal with { earlier: ${show(result?.earlier)} }: ${rule}`
+        const sentence = `create returned an animal with { earlier: ${show(result?.earlier)} }: ${rule}`
         steps.check(isNew(result), sentence, { id: (before ?? 0n) + 1n, ...pet }, result)
         const added = add(pet, result && { ...result, earlier: undefined }, before)
         uses.set(name, { pet: added, endsAt: now() + KEY_PERIOD })
@@ -94,13 +93,13 @@ export async function checkedStorage(session: Session<PetStorage>) {
   function checkRepeat(pet: NewPet, first: Pet, result: CreatedPet): void {
     const isSame = fingerprintOf(pet) === fingerprintOf(first)
     const expected = { ...pet, id: first.id, earlier: isSame ? 'same' : 'different' }
-    const check = (holds: boolean, what: string) => steps.check(holds, `createOnce ${what}`, expected, result)
+    const check = (holds: boolean, what: string) => steps.check(holds, `create ${what}`, expected, result)
     const forKey = `for a key that has added animal ${first.id}`
     check(result?.earlier != null, `added animal ${result?.id} ${forKey}: within 48 hours, a key adds one animal`)
     const rule = isSame ? 'both calls have the same fingerprint' : 'the fingerprints differ'
     check(result.earlier === expected.earlier, `returned an animal with { earlier: ${show(result.earlier)} }: ${rule}`)
     check(result.id === first.id, `returned the id ${show(result.id)} ${forKey}`)
-    if (isSame) steps.checkEqual('createOnce returned an animal', result, expected)
+    if (isSame) steps.checkEqual('create returned an animal', result, expected)
   }
 
   async function get(id: bigint): Promise<void> {
@@ -176,7 +175,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     ...session,
     pets,
     create,
-    createOnce,
+    createWithKey,
     get,
     read,
     checkFound,

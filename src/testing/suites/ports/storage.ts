@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type NewPet, type Pet, petSta
 import type { PetQuery, PetStorage } from '../../../ports.ts'
 import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
 import { type CheckedStorage, checkedStorage, showIds } from './checked-storage.ts'
-import { createOnceCalls, idempotencyExamples, idempotencyExamplesWithoutClock } from './idempotency.ts'
+import { callsWithKeys, idempotencyExamples, idempotencyExamplesWithoutClock } from './idempotency.ts'
 import { show } from './report.ts'
 import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 import { races, runBursts, runRace, smallRace } from './storage-race.ts'
@@ -14,9 +14,9 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
 /**
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. The first tests
  * have one example for each rule. Then random sequences of calls must have the same results as a
- * plain list, and readers must skip no animal while others are added. If the storage has
- * `createOnce`, each idempotency key must add one animal in 48 hours, by the clock that `open`
- * gets. If `open` returns `reopen`, the storage must keep its animals and keys.
+ * plain list, and readers must skip no animal while others are added. Each idempotency key must add
+ * one animal in 48 hours, by the clock that `open` gets. If `open` returns `reopen`, the storage
+ * must keep its animals and keys.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -41,7 +41,9 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     examples(EXAMPLES)
     examplesWithoutClock(idempotencyExamplesWithoutClock)
     sequences('gives the same results as a plain list', calls, commands)
-    property('createOnce gives the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
+    property('create with idempotency keys gives the same results as a plain map', callsWithKeys, (checked, use) =>
+      use(checked),
+    )
     // With `endOnFailure`, fast-check does not repeat a failed race to find a simpler one: the same
     // race may pass the next time.
     property('a reader skips no animal while others are added', races, runRace, {
@@ -112,7 +114,6 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
     await Promise.all(Array.from({ length: 30 }, () => create(SOLD)))
     await reopen()
   },
-  ...idempotencyExamples,
   'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
   'lists full pages of any size': async ({ create, list }) => {
     // The core requests at most `MAX_LIMIT + 1` animals, but a storage must also return larger
@@ -131,6 +132,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   },
   'keeps working after a client has disconnected': leaveEarly,
   'a reader skips no animal while many are added at once': runBursts,
+  ...idempotencyExamples,
 }
 
 /**
@@ -179,7 +181,7 @@ async function leaveEarly({ port, steps, pets, create, read, checkFound }: Check
     steps.call(`${text} with an aborted signal`, async () => call(), '', show).catch(() => undefined)
   await attempt('list', () => port().list({ limit: 1 }, aborted))
   await attempt('get', () => port().get(id, aborted))
-  await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, aborted))
+  await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, {}, aborted))
   await create({ name: 'next', categoryId: 3n })
   const found = await read({ limit: 9 })
   checkFound('list({ limit: 9 })[0]', found[0], pets[0])

@@ -1,26 +1,30 @@
 import { describe, test } from 'vitest'
-import { type CreatedPet, type Idempotency, memory, type PetStorage } from '../../../../../src/index.ts'
+import { type CreatedPet, type Idempotency, memory, type NewPet, type PetStorage } from '../../../../../src/index.ts'
 import { storageContract } from '../../../../../src/testing/index.ts'
 import { expectReport, firstFailure, openFaulty, type PlantedFaults, timer } from './planted-faults.ts'
 
 const FAULTS: PlantedFaults<PetStorage> = {
   'create reports another animal for an equal fingerprint': {
-    report: 'createOnce returned an animal with { earlier: "different" }: both calls have the same fingerprint',
+    report: 'create returned an animal with { earlier: "different" }: both calls have the same fingerprint',
     plant: (sound) =>
-      withCreateOnce(async (pet, idempotency) => {
-        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+      forKeys(sound, async (pet, idempotency) => {
+        const created = await sound.create(pet, { idempotency })
         return created.earlier ? { ...created, earlier: 'different' } : created
       }),
   },
-  'createOnce returns nothing': {
+  'create with a key returns nothing': {
     report: 'create returned undefined: create must return the new animal',
-    plant: () => withCreateOnce(async () => undefined as never),
+    plant: (sound) => forKeys(sound, async () => undefined as never),
+  },
+  'create ignores idempotency keys': {
+    report: 'create added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
+    plant: (sound) => ({ create: (pet) => sound.create(pet) }),
   },
   'create looks for the idempotency key before it adds': {
-    report: 'createOnce added 10 animals for 10 concurrent calls with one key: a key adds one animal',
+    report: 'create added 10 animals for 10 concurrent calls with one key: a key adds one animal',
     plant: (sound) => {
       const used = new Map<string, bigint>()
-      return withCreateOnce(async (pet, { key }) => {
+      return forKeys(sound, async (pet, { key }) => {
         const id = used.get(key)
         await timer()
         if (id !== undefined) return { ...pet, id, earlier: 'same' }
@@ -31,48 +35,52 @@ const FAULTS: PlantedFaults<PetStorage> = {
     },
   },
   'create ignores the fingerprint': {
-    report: 'createOnce returned an animal with { earlier: "same" }: the fingerprints differ',
+    report: 'create returned an animal with { earlier: "same" }: the fingerprints differ',
     plant: (sound) =>
-      withCreateOnce(async (pet, idempotency) => {
-        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+      forKeys(sound, async (pet, idempotency) => {
+        const created = await sound.create(pet, { idempotency })
         return created.earlier ? { ...created, earlier: 'same' } : created
       }),
   },
   'all scopes share their idempotency keys': {
-    report: 'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
-    plant: (sound) => withCreateOnce(withKey(sound, () => ({ scope: '' }))),
+    report: 'create returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+    plant: (sound) => withKey(sound, () => ({ scope: '' })),
   },
   'create shortens idempotency keys': {
-    report: 'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
-    plant: (sound) => withCreateOnce(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
+    report: 'create returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+    plant: (sound) => withKey(sound, ({ key }) => ({ key: key.slice(0, 254) })),
   },
   'idempotency keys never expire': {
-    report: 'createOnce returned an animal with { earlier: "same" }: idempotency keys expire after 48 hours',
+    report: 'create returned an animal with { earlier: "same" }: idempotency keys expire after 48 hours',
     plant: () => memory({ clock: { now: () => 0 } }).storage,
   },
   'idempotency keys end too soon': {
-    report: 'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
+    report: 'create added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
     plant: (_, clock) => memory({ clock: { now: () => 2 * clock.now() } }).storage,
   },
   'create returns a new id for a repeat': {
-    report: 'createOnce returned the id 2n for a key that has added animal 1',
+    report: 'create returned the id 2n for a key that has added animal 1',
     plant: (sound) =>
-      withCreateOnce(async (pet, idempotency) => {
-        const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+      forKeys(sound, async (pet, idempotency) => {
+        const created = await sound.create(pet, { idempotency })
         return created.earlier ? { ...created, id: created.id + 1n } : created
       }),
   },
 }
 
-type CreateOnce = NonNullable<PetStorage['createOnce']>
+type CreateWithKey = (pet: NewPet, idempotency: Idempotency) => Promise<CreatedPet>
 
-function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
-  return { createOnce }
+/** Returns a `create` that is faulty only if it gets an idempotency key. */
+function forKeys(sound: PetStorage, createWithKey: CreateWithKey): Partial<PetStorage> {
+  return {
+    create: (pet, { idempotency } = {}) =>
+      idempotency === undefined ? sound.create(pet) : createWithKey(pet, idempotency),
+  }
 }
 
-/** Returns a `createOnce` that changes the scope, key or fingerprint, and then calls `sound.createOnce`, which is correct. */
-function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
-  return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
+/** Returns a `create` that changes the scope, key or fingerprint, and then calls `sound.create`, which is correct. */
+function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): Partial<PetStorage> {
+  return forKeys(sound, async (pet, given) => sound.create(pet, { idempotency: { ...given, ...change(given) } }))
 }
 
 describe('the storage suite, for idempotency keys,', () => {

@@ -23,8 +23,7 @@ export function openFaulty<Port extends object>(
   return async (clock) => {
     const sound = openSound(clock)
     const changed = plant(sound, clock)
-    // If the fault replaces `create`, leave out `createOnce`: it would add animals without the fault.
-    return { port: { ...sound, ...('create' in changed && { createOnce: undefined }), ...changed }, close }
+    return { port: { ...sound, ...changed }, close }
   }
 }
 

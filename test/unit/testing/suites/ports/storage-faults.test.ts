@@ -63,10 +63,10 @@ const FAULTS: PlantedFaults<PetStorage> = {
     plant: (sound) => {
       let isBroken = false
       return {
-        create(pet, context) {
+        create(pet, options, context) {
           if (isBroken) throw new Error('the connection is closed')
           isBroken = context?.signal?.aborted ?? false
-          return sound.create(pet)
+          return sound.create(pet, options)
         },
       }
     },
@@ -74,9 +74,9 @@ const FAULTS: PlantedFaults<PetStorage> = {
   'create adds two animals for a client that has disconnected': {
     report: 'list returned 4 animals, but create was called only 3 times',
     plant: (sound) => ({
-      create(pet, context) {
+      create(pet, options, context) {
         if (context?.signal?.aborted) void sound.create(pet)
-        return sound.create(pet)
+        return sound.create(pet, options)
       },
     }),
   },
