@@ -99,8 +99,7 @@ function createProgram(): Command {
   ])
 
   add(program, 'openapi', 'print the OpenAPI document of the API', runOpenApi, [
-    option('--yaml', 'print YAML instead of JSON'),
-    option('--server-url <url>', 'public address of the server'),
+    option('--public-url <url>', 'public address of the server'),
     basePath,
     planLimits,
   ])

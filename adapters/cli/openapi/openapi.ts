@@ -9,13 +9,11 @@ import type { ServeFlags } from '../terminal/flags.ts'
 import { print } from '../terminal/output.ts'
 
 export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'> {
-  readonly yaml?: true
   readonly publicUrl?: string
 }
 
-export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
-  const document = await documentOf({ ...address, plans: planLimits })
-  await print(yaml ? await toYaml(document) : JSON.stringify(document, undefined, 2))
+export async function runOpenApi({ planLimits, ...address }: OpenApiFlags): Promise<void> {
+  await print(JSON.stringify(await documentOf({ ...address, plans: planLimits }), undefined, 2))
 }
 
 /**
@@ -29,11 +27,7 @@ const ORIGIN = 'http://origin-of-the-request.invalid'
  * web pages.
  */
 export function documentRoutes(options: OpenApiOptions) {
-  const headers = (type: string) => ['Content-Type', type, 'Access-Control-Allow-Origin', '*']
-  return {
-    '/openapi.json': documentRoute(options, headers('application/json'), (document) => JSON.stringify(document)),
-    '/openapi.yaml': documentRoute(options, headers('application/yaml'), toYaml),
-  } satisfies SiteRoutes
+  return { '/openapi.json': documentRoute(options) } satisfies SiteRoutes
 }
 
 export function referenceRoute(options: OpenApiOptions): SiteRoute {
@@ -51,12 +45,11 @@ async function referenceOf(options: OpenApiOptions): Promise<string> {
   return referencePage(await documentOf(options), surroundings)
 }
 
-type Write = (document: OpenApiDocument) => string | Promise<string>
-
-function documentRoute(options: OpenApiOptions, headers: readonly string[], write: Write): SiteRoute {
+function documentRoute(options: OpenApiOptions): SiteRoute {
+  const headers = ['Content-Type', 'application/json', 'Access-Control-Allow-Origin', '*']
   let written: Promise<SharedDocument> | undefined
   return async (request) => {
-    written ??= documentOf(options, ORIGIN).then(write).then(sharedDocument)
+    written ??= documentOf(options, ORIGIN).then((document) => sharedDocument(JSON.stringify(document)))
     return documentResponse(withOrigin(await written, originOf(request)), request, headers)
   }
 }
@@ -92,8 +85,4 @@ async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApi
   const document = openApiDocument(options)
   if (options.publicUrl !== undefined) return document
   return { ...document, servers: document.servers.map(({ url }) => ({ url: origin + url })) }
-}
-
-async function toYaml(document: OpenApiDocument): Promise<string> {
-  return (await import('./yaml.ts')).toYaml(document)
 }

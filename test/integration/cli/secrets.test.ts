@@ -62,7 +62,7 @@ describe('the errors of the command', () => {
     [['check', ADDRESS, '--key', 'x']],
     [['check', `${ADDRESS}/v1`, '--key', 'x']],
     [['check', 'http://127.0.0.1:1/v1?key=hunter2', '--key', 'x']],
-    [['openapi', '--server-url', ADDRESS]],
+    [['openapi', '--public-url', ADDRESS]],
     [['serve', `--token=${TOKEN}`]],
     [['serve', '-khunter2']],
     [['serve', '--hunter2']],

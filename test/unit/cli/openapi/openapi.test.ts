@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest'
-import { parse } from 'yaml'
 import { documentRoutes, referenceRoute } from '../../../../adapters/cli/openapi/openapi.ts'
 import { withSite } from '../../../../adapters/hosts/node/serve.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
@@ -8,9 +7,9 @@ import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/in
 vi.mock('../../../../src/openapi/index.ts', { spy: true })
 
 /** Requests the OpenAPI document from a server with these options. */
-async function get(options: OpenApiOptions, headers: Record<string, string> = {}, path = '/openapi.json') {
+async function get(options: OpenApiOptions, headers: Record<string, string> = {}) {
   const { handle } = withSite(createPetStore(), documentRoutes(options))
-  const response = await handle(toApiRequest(new Request(`http://a${path}`, { headers })))
+  const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
   const names = response.headers.filter((_, index) => index % 2 === 0)
   const body = 'bytes' in response ? String(response.bytes) : response.body
   return { ...response, body, headers: Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1]])) }
@@ -46,7 +45,6 @@ describe('GET /openapi.json', () => {
 
   test.each([
     ['/openapi.json', 'http://host-7.test/v1'],
-    ['/openapi.yaml', 'http://host-7.test/v1'],
     ['/reference', '/v1'],
   ])('%s is written once for all hosts', async (path, api) => {
     vi.mocked(openApiDocument).mockClear()
@@ -62,24 +60,14 @@ describe('GET /openapi.json', () => {
     expect(new Set(tags).size).toBe(3)
   })
 
-  test.each(['/openapi.json', '/openapi.yaml'])('web pages of every origin may read %s', async (path) => {
-    const { headers } = await get({}, { origin: 'https://editor.example' }, path)
+  test('web pages of every origin may read the document', async () => {
+    const { headers } = await get({}, { origin: 'https://editor.example' })
     expect(headers['Access-Control-Allow-Origin']).toBe('*')
   })
 
-  test.each(['/openapi.json', '/openapi.yaml'])('an unchanged %s gets 304', async (path) => {
-    const { headers } = await get({}, {}, path)
-    const again = await get({}, { 'if-none-match': String(headers.ETag) }, path)
+  test('an unchanged document gets 304', async () => {
+    const { headers } = await get({})
+    const again = await get({}, { 'if-none-match': String(headers.ETag) })
     expect([again.status, again.body, again.headers.ETag]).toEqual([304, '', headers.ETag])
-  })
-
-  test('GET /openapi.yaml responds with the same document as /openapi.json', async () => {
-    const { headers, body } = await get({}, {}, '/openapi.yaml')
-    expect([headers['Content-Type'], parse(body)]).toEqual(['application/yaml', openApiDocument()])
-  })
-
-  test.each(['localhost:3000', '[::1]:3000'])('/openapi.yaml is valid for the host %s', async (host) => {
-    const { body } = await get({}, { host }, '/openapi.yaml')
-    expect(parse(body)).toMatchObject({ servers: [{ url: `http://${host}/v1` }] })
   })
 })
