@@ -1,4 +1,4 @@
-// Shared by all servers of the benchmark. This file runs on Node, Bun and Deno.
+// Shared by all servers of the bench. This file runs on Node and Bun.
 import process from 'node:process'
 
 /** The number of animals in each server before the measurement starts. */
@@ -19,8 +19,17 @@ export const limitOf = (authorization) => (authorization === `Bearer ${TOKENS.li
 /** Returns whether a token is valid, for the servers without petstore-kit. */
 export const isValidToken = (token) => token === TOKENS.main || token === TOKENS.limited
 
-/** Prints the port of this server and the tokens that it knows, for the benchmark. */
-export function ready(port, tokens = TOKENS) {
+/**
+ * Prints the port of this server and the tokens that it knows, for the bench. Then replies to messages: to `usage` with the CPU
+ * time of this process in microseconds and its memory in bytes, to any other message with what `reply` returns.
+ */
+export function ready(port, tokens = TOKENS, reply = async () => {}) {
+  process.on('message', async (message) => {
+    if (message !== 'usage') return process.send(await reply(message))
+    const { user, system } = process.cpuUsage()
+    process.send({ cpu: user + system, memory: process.memoryUsage.rss() })
+  })
+  process.once('disconnect', () => process.exit())
   console.log(JSON.stringify({ port, tokens }))
 }
 
@@ -30,13 +39,11 @@ export function importKit(entry = 'index') {
   return import(`file://${dist}/${entry}.js`)
 }
 
-/** Adds animals to a storage of petstore-kit. */
+/** Adds animals to a storage of petstore-kit, many at a time, because engines share a commit among them. */
 export async function fill(storage, count = PETS) {
-  for (let from = 0; from < count; from += 10_000) {
-    const indexes = Array.from({ length: Math.min(10_000, count - from) }, (_, i) => from + i)
-    const pets = indexes.map((i) => ({ ...pet(i), categoryId: BigInt(pet(i).categoryId) }))
-    if (storage.createMany) await storage.createMany(pets)
-    else for (const one of pets) await storage.create(one)
+  for (let from = 0; from < count; from += 1_000) {
+    const indexes = Array.from({ length: Math.min(1_000, count - from) }, (_, i) => from + i)
+    await Promise.all(indexes.map((i) => storage.create({ ...pet(i), categoryId: BigInt(pet(i).categoryId) }, {})))
   }
 }
 

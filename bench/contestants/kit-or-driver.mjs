@@ -1,20 +1,35 @@
 import { createServer } from 'node:http'
-import { importKit, LIMITS, ready } from './fixtures.mjs'
+import { created, importKit, LIMITS, ready } from './fixtures.mjs'
+
+const isDriver = process.argv[2] === 'driver'
 
 /**
  * Serves a pet store. If the program's first argument is `driver`, serves the bare driver with the same statements and headers.
- * Calls `cleanUp` on SIGINT and SIGTERM.
+ * Calls `cleanUp` on SIGINT and SIGTERM. For a message `{ concurrency, duration }`, adds animals without HTTP for this many
+ * milliseconds, and replies with the animals per second.
  */
-export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {
+export async function serveKitOrDriver({ petStore, tokens, storage, driver, cleanUp }) {
   const { toNodeHandler } = await importKit('node')
-  const server = createServer(process.argv[2] === 'driver' ? driverHandler(driver) : toNodeHandler(petStore))
+  const server = createServer(isDriver ? driverHandler(driver) : toNodeHandler(petStore))
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, async () => {
       await cleanUp()
       process.exit()
     })
   }
-  server.listen(0, '127.0.0.1', () => ready(server.address().port, tokens))
+  const given = { ...created, categoryId: BigInt(created.categoryId) }
+  const add = isDriver ? () => driver.create(created) : () => storage.create(given, {})
+  server.listen(0, '127.0.0.1', () => ready(server.address().port, tokens, (message) => rateOf(add, message)))
+}
+
+async function rateOf(add, { concurrency, duration }) {
+  const startedAt = performance.now()
+  let count = 0
+  const client = async () => {
+    for (; performance.now() < startedAt + duration; count++) await add()
+  }
+  await Promise.all(Array.from({ length: concurrency }, client))
+  return (count * 1_000) / (performance.now() - startedAt)
 }
 
 function driverHandler({ list, create }) {

@@ -1,4 +1,4 @@
-import { created, STATUSES } from './fixtures.mjs'
+import { created } from './fixtures.mjs'
 
 /** Returns one request of each kind. Bare servers repeat the responses that petstore-kit has given to these requests. */
 export const oneOfEach = (tokens) => ({
@@ -18,21 +18,4 @@ export function toHandle({ method, target, token, body }) {
     headers['content-length'] = String(bytes.length)
   }
   return { method, target, clientAddress: '127.0.0.1', header: (name) => headers[name], body: async () => bytes }
-}
-
-/** Returns the URL of the next page in a `Link` header. */
-export const nextPage = (link) => /<([^>]+)>; rel="next"/.exec(link ?? '')?.[1]
-
-/**
- * Returns 300 URLs of pages with 1 to 100 animals: for each limit, the first page, the second page, and a page with a filter.
- *
- * @param nextOf - returns the URL of the page after a page
- */
-export async function differentPages(nextOf) {
-  const targets = []
-  for (let limit = 1; limit <= 100; limit++) {
-    const first = `/v1/pets?limit=${limit}`
-    targets.push(first, await nextOf(first), `${first}&status=${STATUSES[limit % 3]}`)
-  }
-  return targets
 }

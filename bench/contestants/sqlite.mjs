@@ -21,4 +21,5 @@ const driver = {
   list: () => page.all(0, 21).slice(0, 20),
   create: ({ name, categoryId, status }) => ({ ...add.get(name, categoryId, status), name, categoryId, status }),
 }
-serveKitOrDriver(petStore, tokens, driver, () => rmSync(folder, { recursive: true }))
+const cleanUp = () => rmSync(folder, { recursive: true })
+await serveKitOrDriver({ petStore, tokens, storage: backEnd.storage, driver, cleanUp })

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { onAllProcessors } from './processes.mjs'
+import { on } from './servers.mjs'
 
 /**
  * Starts PostgreSQL and Redis on free ports, passes their URLs to `use`, and stops them. `DATABASE_URL` and `REDIS_URL` name
@@ -47,7 +47,6 @@ async function startPostgres(onStop) {
     stdio: 'ignore',
   })
   const port = await freePort()
-  // The part `turns` starts 48 processes, each with a pool of connections.
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 500 }
   const args = ['-D', data, '-p', String(port)]
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`)
@@ -67,7 +66,7 @@ async function startRedis(onStop) {
 
 /** Starts a program and waits until it prints `ready`. Returns a function that stops it and removes its folder. */
 async function startDatabase(program, args, ready, options, folder) {
-  const [first, ...rest] = onAllProcessors([program, ...args])
+  const [first, ...rest] = on(undefined, [program, ...args])
   const child = spawn(first, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

@@ -14,12 +14,13 @@ export const shuffled = (list) =>
 
 /**
  * Compares two servers by their samples (`samples[process][round]`): divides the two samples of each round. Returns the median of
- * all these ratios. Each process also has its own median: `low` and `high` are the lowest and the highest of these.
+ * these ratios. The middle half of them is from `low` to `high`.
  */
 export function ratioOf(samples, base) {
-  const ratios = samples.map((rounds, process) => rounds.map((value, round) => value / base[process][round]))
-  const ofProcesses = ratios.map(median)
-  return { ratio: median(ratios.flat()), low: Math.min(...ofProcesses), high: Math.max(...ofProcesses) }
+  const ratios = samples.flatMap((rounds, process) => rounds.map((value, round) => value / base[process][round]))
+  const sorted = ratios.toSorted((a, b) => a - b)
+  const at = (share) => sorted[Math.round((sorted.length - 1) * share)]
+  return { ratio: median(ratios), low: at(0.25), high: at(0.75) }
 }
 
 /** Returns a ratio as text: `1.05 (1.02 to 1.10)`. */
