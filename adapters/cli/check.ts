@@ -9,15 +9,14 @@ import { MAX_LINE, printable, printError, readableJson } from './terminal/output
 export interface CheckFlags {
   readonly key: string
   readonly limitedKey?: string
-  readonly contractOnly?: true
   /** The time limit of each request, in seconds. */
   readonly timeout: number
   readonly json?: true
 }
 
-export interface RuleResult extends Pick<HttpRule, 'title' | 'basis'> {
+export interface RuleResult extends Pick<HttpRule, 'title'> {
   readonly result: 'pass' | 'fail' | 'skip' | 'not run'
-  /** Why the rule failed, was skipped or was not run. A rule is one test of the contract. */
+  /** Why the rule failed, was skipped or was not run. */
   readonly reason?: string
 }
 
@@ -45,7 +44,7 @@ const NOT_RUN = new Error()
 
 /** Throws if the server does not respond, stops responding, or rejects the key. */
 export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RuleResult[]> {
-  const { key: token, limitedKey: limitedToken, contractOnly, timeout } = flags
+  const { key: token, limitedKey: limitedToken, timeout } = flags
   const { fetch: send = globalThis.fetch, clock, onWait, onStop, onRule } = hooks
   let current = 'the first request'
   /** The rule whose request was the last one that reached the server. */
@@ -73,11 +72,10 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   const results: RuleResult[] = []
   let silentRules = 0
   for (const rule of httpRules) {
-    if (contractOnly && rule.basis === 'decision') continue
     const error = await errorOf(rule)
     // Hides the tokens: a hostile server can send them back in texts that the reason quotes.
     const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? ''])
-    const result = { title: rule.title, basis: rule.basis, result: resultOf(error), ...(reason && { reason }) }
+    const result = { title: rule.title, result: resultOf(error), ...(reason && { reason }) }
     results.push(result)
     onRule?.(result)
     silentRules = error instanceof suite.NoResponse ? silentRules + 1 : 0
@@ -118,63 +116,41 @@ async function requireServer(client: suite.ContractClient): Promise<void> {
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => printError(`the limit is used up; the check goes on in ${seconds} seconds`)
   const onStop = (rule: string) => printError(`the server stopped at the rule "${rule}", which is the likely cause`)
-  const onRule = flags.json ? undefined : printRule()
+  const onRule = flags.json ? undefined : printRule
   const results = await checkServer(url, flags, { onWait, onStop, onRule })
   process.exitCode = exitCodeOf(results)
-  const json = () => readableJson({ url, ...summary(results), rows: results })
+  const json = () => readableJson({ url, ...countsOf(results), rules: results })
   console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 
 /**
- * Returns 1 if a rule of the contract fails, 2 if the check is incomplete. Rules that need
- * `--limited-key` do not count without it.
+ * Returns 1 if a rule fails, 2 if the check is incomplete. Rules that need `--limited-key` do not
+ * count without it.
  */
 export function exitCodeOf(results: readonly RuleResult[]): number {
-  const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
-  if (contract.some(({ result }) => result === 'fail')) return 1
-  const isIncomplete =
-    contract.some(({ result }) => result !== 'pass') || results.some(({ result }) => result === 'not run')
-  return isIncomplete ? 2 : 0
+  const counted = results.filter(({ reason }) => reason !== NEEDS_LIMITED_KEY)
+  if (counted.some(({ result }) => result === 'fail')) return 1
+  return counted.every(({ result }) => result === 'pass') ? 0 : 2
 }
 
-const HEADINGS = {
-  contract: 'Rules of the interface',
-  decision: 'Own rules of petstore-kit, where the interface is silent',
-} as const
-
-function printRule(): (rule: RuleResult) => void {
-  let heading: string | undefined
-  return ({ title, basis, result, reason }) => {
-    if (heading !== HEADINGS[basis]) console.log(`${heading === undefined ? '' : '\n'}${HEADINGS[basis]}`)
-    heading = HEADINGS[basis]
-    const word = result === 'fail' ? 'FAIL' : result
-    console.log(printable(`  ${word}  ${title}${reason === undefined ? '' : `: ${reason}`}`))
-  }
+function printRule({ title, result, reason }: RuleResult): void {
+  const word = result === 'fail' ? 'FAIL' : result
+  console.log(printable(`  ${word}  ${title}${reason === undefined ? '' : `: ${reason}`}`))
 }
 
-function summary(results: readonly RuleResult[]) {
-  const count = (basis: RuleResult['basis'], result: RuleResult['result']) =>
-    results.filter((rule) => rule.basis === basis && rule.result === result).length
-  const counts = (basis: RuleResult['basis']) => ({
-    pass: count(basis, 'pass'),
-    fail: count(basis, 'fail'),
-    skip: count(basis, 'skip'),
-    notRun: count(basis, 'not run'),
-  })
-  return { contract: counts('contract'), decision: counts('decision') }
+function countsOf(results: readonly RuleResult[]) {
+  const count = (wanted: RuleResult['result']) => results.filter(({ result }) => result === wanted).length
+  return { pass: count('pass'), fail: count('fail'), skip: count('skip'), notRun: count('not run') }
 }
 
 const VERDICTS = [
-  'The server meets the interface.',
-  'The server does not meet the interface.',
+  'The server behaves as petstore-kit does.',
+  'The server does not behave as petstore-kit does.',
   'The check is incomplete.',
 ]
 
 function conclusion(results: readonly RuleResult[]): string {
-  const { contract, decision } = summary(results)
-  const say = ({ pass, fail, skip, notRun }: typeof contract) =>
-    `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}.`
-  const hasOwnRules = results.some(({ basis }) => basis === 'decision')
-  const ownRules = hasOwnRules ? `\nOwn rules of petstore-kit: ${say(decision)}` : ''
-  return `Interface: ${say(contract)}${ownRules}\n${VERDICTS[exitCodeOf(results)]}`
+  const { pass, fail, skip, notRun } = countsOf(results)
+  const notRunText = notRun > 0 ? `, ${notRun} not run` : ''
+  return `${pass} pass, ${fail} fail, ${skip} skipped${notRunText}.\n${VERDICTS[exitCodeOf(results)]}`
 }

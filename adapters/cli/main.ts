@@ -170,14 +170,24 @@ function createProgram(): Command {
     (await import('./check.ts')).runCheck(...args)
   const token = flags.parseToken
   const url = 'address of the API with its version, such as http://127.0.0.1:3000/v1'
-  add(program, 'check', 'check a running server against the interface; the animals that it adds stay', runCheck, [
-    new Argument('<url>', url).argParser(flags.parseServerUrl),
-    flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
-    flag('--limited-key <token>', 'token of a key whose limit the check may use up, to test the 429', token, 'CHECK_'),
-    option('--contract-only', "check only the rules of the interface, not the project's own rules"),
-    option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(wholeNumber(1, 600))).default(10),
-    option('--json', 'print one line of JSON'),
-  ])
+  add(
+    program,
+    'check',
+    'check that a server responds as the store does; the animals that the check adds stay',
+    runCheck,
+    [
+      new Argument('<url>', url).argParser(flags.parseServerUrl),
+      flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
+      flag(
+        '--limited-key <token>',
+        'token of a key whose limit the check may use up, to test the 429',
+        token,
+        'CHECK_',
+      ),
+      option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(wholeNumber(1, 600))).default(10),
+      option('--json', 'print one line of JSON'),
+    ],
+  )
   return program
 }
 

@@ -8,12 +8,6 @@ import { sleep, systemClock } from '../../../support/time.ts'
 
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions {
-  /**
-   * `contract` tests only what the interface specification says. `all` also tests what this project
-   * has decided where the specification is silent.
-   * @default 'all'
-   */
-  readonly basis?: 'contract' | 'all' | undefined
   /** The URL of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
   /**

@@ -1,8 +1,6 @@
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectCode, expectHeaders, expectPet } from './expectations.ts'
-import { type HttpRule, post, REX, rulesOf } from './rule.ts'
-
-const rule = rulesOf('decision')
+import { type HttpRule, post, REX, rule } from './rule.ts'
 
 function postWithKey(client: ContractClient, key: string, body?: string | object) {
   return post(client, body, { 'Idempotency-Key': key })

@@ -5,19 +5,19 @@ import type { ContractClient, ContractRequest, ContractResponse } from './client
 /** One test of a server. */
 export interface HttpRule {
   readonly title: string
-  /**
-   * `contract` for a rule of docs/interface.md, `decision` for this project's own rule, where the
-   * document is silent.
-   */
-  readonly basis: 'contract' | 'decision'
   /** True if the rule uses up the limit of a key. The option `limitedToken` is then required. */
   readonly needsLimitedKey: boolean
   /** Rejects with an error that says what was expected. */
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-export function rulesOf(basis: HttpRule['basis'], needsLimitedKey = false) {
-  return (title: string, check: HttpRule['check']): HttpRule => ({ title, basis, needsLimitedKey, check })
+export function rule(title: string, check: HttpRule['check']): HttpRule {
+  return { title, needsLimitedKey: false, check }
+}
+
+/** Returns a rule that uses up the limit of a key. */
+export function limitedRule(title: string, check: HttpRule['check']): HttpRule {
+  return { title, needsLimitedKey: true, check }
 }
 
 export const REX = { name: 'Rex', categoryId: 1 }

@@ -1,21 +1,19 @@
 import { invalidOption } from '../../../schemas/options.ts'
 import type { TestRunner } from '../ports/runner.ts'
+import { behaviourRules } from './behaviour-rules.ts'
 import { contractClient, type HttpContractOptions } from './client.ts'
-import { contractRules } from './contract-rules.ts'
-import { ownRules } from './own-rules.ts'
+import { interfaceRules } from './interface-rules.ts'
 import type { HttpRule } from './rule.ts'
 
 /**
- * All tests, those of docs/interface.md first. They need no raw socket, and no special option of
- * the server.
+ * All tests: those of docs/interface.md first, then those of docs/behaviour.md. They need no raw
+ * socket, and no special option of the server.
  */
-export const httpRules: readonly HttpRule[] = [...contractRules, ...ownRules]
-
-const GROUPS = { contract: 'HTTP contract', decision: "HTTP contract: petstore-kit's own rules" } as const
+export const httpRules: readonly HttpRule[] = [...interfaceRules, ...behaviourRules]
 
 /**
- * Adds tests of a running server, for every statement of the interface specification that HTTP
- * requests can check. The tests add some animals. After a 429 they wait as long as `Retry-After`
+ * Adds tests of a running server, for every statement of the interface and of docs/behaviour.md
+ * that HTTP requests can check. The tests add some animals. After a 429 they wait as long as `Retry-After`
  * says, at most three minutes in all. A `pro` key needs no wait.
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
  * @throws {PetStoreError} `invalid_option` if `baseUrl` is not a URL, or `token` is missing
@@ -29,13 +27,12 @@ const GROUPS = { contract: 'HTTP contract', decision: "HTTP contract: petstore-k
  * ```
  */
 export function httpContract(runner: Pick<TestRunner, 'describe' | 'test'>, options: HttpContractOptions): void {
-  const { baseUrl, token, limitedToken, basis = 'all' } = options
+  const { baseUrl, token, limitedToken } = options
   if (!URL.canParse(baseUrl)) throw invalidOption('baseUrl', 'a URL such as "http://127.0.0.1:3000/v1"', baseUrl)
   if (!token) throw invalidOption('token', 'the token of a key', token)
   const client = contractClient(options)
   const rules = httpRules.filter((rule) => limitedToken !== undefined || !rule.needsLimitedKey)
-  for (const group of basis === 'all' ? (['contract', 'decision'] as const) : [basis])
-    runner.describe(GROUPS[group], () => {
-      for (const rule of rules) if (rule.basis === group) runner.test(rule.title, () => rule.check(client))
-    })
+  runner.describe('HTTP contract', () => {
+    for (const rule of rules) runner.test(rule.title, () => rule.check(client))
+  })
 }

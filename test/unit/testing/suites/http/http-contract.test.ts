@@ -55,18 +55,13 @@ describe('rules of the HTTP contract', () => {
   test('the HTTP contract suite needs as many requests and animals as docs/command.md says', async () => {
     const { token, fetch, requests, storage } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
-    const run = async (group: HttpRule['basis']) => {
-      for (const { basis, needsLimitedKey, check } of httpRules)
-        if (basis === group && !needsLimitedKey) await check(client)
-      return requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
-    }
-    const ofContract = await run('contract')
-    const ofAll = await run('decision')
+    for (const { needsLimitedKey, check } of httpRules) if (!needsLimitedKey) await check(client)
+    const sent = requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
     const animals = (await storage.list({ limit: 1_000 })).length
     const document = readFileSync(join(import.meta.dirname, '../../../../../docs/command.md'), 'utf8')
-    const said = document.match(/adds about (\d+) animals.*?about (\d+) requests.*?need about (\d+)/s) ?? []
+    const said = document.match(/adds about (\d+) animals.*?about (\d+) requests/s) ?? []
     const toTens = (count: number) => Math.round(count / 10) * 10
-    expect(said.slice(1).map(Number)).toEqual([animals, ofAll, ofContract].map(toTens))
+    expect(said.slice(1).map(Number)).toEqual([animals, sent].map(toTens))
   })
 
   test('if the limit is reached, the HTTP contract suite waits for the next window', async () => {
@@ -116,11 +111,9 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('httpContract leaves out rules if limitedToken is missing, or if basis is "contract"', () => {
+  test('httpContract leaves out rules if limitedToken is missing', () => {
     expect(titlesOf({}).length).toBe(httpRules.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
     expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpRules.length)
-    const statements = httpRules.filter(({ basis }) => basis === 'contract')
-    expect(titlesOf({ limitedToken: 'y', basis: 'contract' })).toEqual(statements.map(({ title }) => title))
   })
 
   test.each([['baseUrl', { baseUrl: '/v1' }] as const, ['token', { token: '' }] as const])(

@@ -1,10 +1,7 @@
 import { INT64_MAX, MAX_LIMIT, type NewPet } from '../../../model.ts'
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
-import { checkGetPet, type HttpRule, post, REX, rulesOf, UNKNOWN_PET } from './rule.ts'
-
-const rule = rulesOf('contract')
-const limitedRule = rulesOf('contract', true)
+import { checkGetPet, type HttpRule, limitedRule, post, REX, rule, UNKNOWN_PET } from './rule.ts'
 
 const DEFAULT_LIMIT = 20
 
@@ -15,7 +12,7 @@ async function expectRejected(client: ContractClient, authorization: string | nu
   await checkGetPet(client, '/pets/1', (response) => expectError(response, 401), { authorization })
 }
 
-export const contractRules: readonly HttpRule[] = [
+export const interfaceRules: readonly HttpRule[] = [
   rule('adds an animal, and responds with 201 and its id', async (client) => {
     const { id, ...pet } = expectPet(await post(client, { ...REX, status: 'pending' }), 201)
     checkEqual(pet, { name: 'Rex', categoryId: 1n, status: 'pending' }, 'the added animal')

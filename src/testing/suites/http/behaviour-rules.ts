@@ -14,10 +14,7 @@ import {
   expectStatus,
 } from './expectations.ts'
 import { idempotencyRules } from './idempotency-rules.ts'
-import { checkGetPet, type HttpRule, post, REX, rulesOf, UNKNOWN_PET } from './rule.ts'
-
-const rule = rulesOf('decision')
-const limitedRule = rulesOf('decision', true)
+import { checkGetPet, type HttpRule, limitedRule, post, REX, rule, UNKNOWN_PET } from './rule.ts'
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore"' }
 const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }
@@ -39,7 +36,7 @@ function follow(client: ContractClient, from: ContractResponse, target: string):
   return client.send(`GET ${url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`}`)
 }
 
-export const ownRules: readonly HttpRule[] = [
+export const behaviourRules: readonly HttpRule[] = [
   rule('adds an animal without a status as available', async (client) => {
     checkEqual(expectPet(await post(client), 201).status, 'available', 'status')
   }),
