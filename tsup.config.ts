@@ -69,7 +69,6 @@ export default defineConfig((options): Options[] => [
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',
       fetch: 'adapters/hosts/fetch.ts',
-      intercept: 'src/testing/store/intercept.ts',
       node: 'adapters/hosts/node/index.ts',
       openapi: 'src/openapi/index.ts',
       postgres: 'adapters/back-ends/postgres/index.ts',

@@ -5,7 +5,6 @@ export const entryPoints: Readonly<Record<string, string>> = {
   'petstore-kit/client': 'src/client/index.ts',
   'petstore-kit/openapi': 'src/openapi/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',
-  'petstore-kit/testing/intercept': 'src/testing/store/intercept.ts',
   'petstore-kit/node': 'adapters/hosts/node/index.ts',
   'petstore-kit/express': 'adapters/hosts/express.ts',
   'petstore-kit/fastify': 'adapters/hosts/fastify.ts',

@@ -104,17 +104,11 @@ describe('the folders', () => {
       'zod/mini',
       'leven',
       'fast-check',
-      '@mswjs/interceptors/fetch',
     ])
     for (const [file, names] of src) {
       const foreign = names.filter((name) => !name.startsWith('src/') && !allowed.has(name))
       expect({ file, foreign }).toEqual({ file, foreign: [] })
     }
-  })
-
-  test('only interceptFetch uses @mswjs/interceptors', () => {
-    for (const [file, names] of src)
-      if (names.includes('@mswjs/interceptors/fetch')) expect(file).toBe('src/testing/store/intercept.ts')
   })
 
   test('only the contract suites use fast-check', () => {
