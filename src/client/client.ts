@@ -44,8 +44,7 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 export interface CreatePetOptions extends CallOptions {
   /**
    * Identifies the animal for 48 hours: several requests with this key add it only once. 1 to 255
-   * visible ASCII characters or spaces, such as an order number; `null` sends no key. Rejects with
-   * `idempotency_not_supported` if the server supports no keys.
+   * visible ASCII characters or spaces, such as an order number; `null` sends no key.
    * @default a random UUID for each call
    */
   readonly idempotencyKey?: string | null | undefined
@@ -70,8 +69,7 @@ export interface PetStoreClient {
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
   /**
    * Adds an animal once: all attempts send the same idempotency key. If the call rejects, its error
-   * contains this key. If the server does not support these keys, the client sends no more random
-   * keys, and sends an animal again only after a 429.
+   * contains this key.
    */
   createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
   /**
@@ -141,9 +139,8 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
       // On a web page without HTTPS, browsers have no `randomUUID`.
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
-      const key = { idempotencyKey, isRandomKey: chosen === undefined }
       try {
-        return parseBody(await send({ operation: 'createPet', body, ...key, signal }), 'an animal', pet)
+        return parseBody(await send({ operation: 'createPet', body, idempotencyKey, signal }), 'an animal', pet)
       } catch (error) {
         throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
       }

@@ -16,11 +16,6 @@ interface ClientRequest {
   readonly query?: URLSearchParams
   readonly body?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /**
-   * Whether the client, not its caller, has chosen `idempotencyKey`. Such a key is left out if the
-   * server does not support keys.
-   */
-  readonly isRandomKey?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -34,8 +29,6 @@ export interface ClientResponse {
   body: Uint8Array
   /** When the attempt began, by the stopwatch. */
   readonly begunAt: number
-  /** The idempotency key that was sent. */
-  readonly key: string | undefined
   error?: PetStoreError
 }
 
@@ -47,11 +40,6 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   const { baseUrl, apiKey, fetch, timeout, clock } = options
   const { maxRetries } = options.retry
   let rateLimit: RateLimit | undefined
-  /**
-   * Whether the server supports idempotency keys: false after its first
-   * `idempotency_not_supported`.
-   */
-  let supportsKeys = true
   /** Whether `fetch` takes our signals; `undefined` before the first request. */
   let takesSignals: boolean | undefined
   const stopwatch = createStopwatch(clock, options.sleep)
@@ -59,16 +47,15 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   const follow = createSignalFollower()
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
-  async function attempt(request: ClientRequest, signal: Call['signal'], keepsKey: boolean): Promise<ClientResponse> {
-    const { operation, body, idempotencyKey, isRandomKey } = request
+  async function attempt(request: ClientRequest, signal: Call['signal']): Promise<ClientResponse> {
+    const { operation, body, idempotencyKey: key } = request
     const { method } = operations[operation]
     const begunAt = stopwatch.elapsed()
-    const key = supportsKeys || keepsKey || !isRandomKey ? idempotencyKey : undefined
     const url = baseUrl + targetOf(request)
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
-    const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begunAt, key }
+    const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begunAt }
     takesSignals ??= fetchTakesSignals()
     const exchange = async (signal: AbortSignal) => {
       // With `follow`, a redirect could send the API key and the animal to another server.
@@ -100,33 +87,20 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   async function sendUntilSuccess(request: ClientRequest, signal: Call['signal']): Promise<ClientResponse> {
-    /**
-     * The last error that leaves unclear whether the server has carried out the request, such as a
-     * timeout.
-     */
-    let unclear: PetStoreError | undefined
     const call: Call = { signal, madeAt: stopwatch.elapsed(), failedAt: Number.POSITIVE_INFINITY }
     let retries = 0
     for (;;) {
-      // After an unclear error, always send the key: a server that supports keys may have received
-      // it and added the animal.
-      const task = () => attempt(request, signal, unclear !== undefined)
-      const result = await pass(call, task)
-      const { error, begunAt, key } = result
+      const result = await pass(call, () => attempt(request, signal))
+      const { error, begunAt } = result
       if (error === undefined) return result
-      if (error.code === 'idempotency_not_supported' && key !== undefined) {
-        supportsKeys = false
-        if (unclear !== undefined || !request.isRandomKey) throw unclear ?? error
-        continue
-      }
       // A 429 has changed nothing. Any other failed POST may have added its animal: without a key,
       // a second POST adds another.
       const isRefused = error.status === 429
-      const isRepeatable = isRefused || operations[request.operation].isRepeatable || key !== undefined
+      const isRepeatable =
+        isRefused || operations[request.operation].isRepeatable || request.idempotencyKey !== undefined
       if (retries >= maxRetries || !isTransient(error) || !isRepeatable) throw error
       retries += 1
       if (isRefused) continue
-      unclear = error
       call.failedAt = Math.min(call.failedAt, begunAt)
     }
   }

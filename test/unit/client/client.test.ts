@@ -319,7 +319,6 @@ describe('a request that gets 429', () => {
 describe('the idempotency key of createPet', () => {
   const REX = { name: 'Rex', categoryId: 1n }
   const fault = () => new TypeError('fetch failed')
-  const unsupported = () => json(errorBody('idempotency_not_supported', 400), 400)
   const keysOf = (sent: readonly SentRequest[]) =>
     sent.map(({ init }) => (init.headers as Record<string, string>)['Idempotency-Key'])
   const UUID = /^"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/
@@ -370,32 +369,6 @@ describe('the idempotency key of createPet', () => {
       message: expect.stringMatching(/^option idempotencyKey: expected 1 to 255 visible ASCII characters/),
     })
     expect(sent.length).toBe(0)
-  })
-
-  test('after idempotency_not_supported, createPet generates no more idempotency keys', async () => {
-    const { client, sent } = clientOf([unsupported(), json(PET, 201), json(PET, 201), fault(), json(PET, 201)])
-    for (let i = 0; i < 2; i++) await client.createPet(REX)
-    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'network_error' })
-    expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
-  })
-
-  test('a call keeps its idempotency key after another call got idempotency_not_supported', async () => {
-    const { client, sent } = clientOf([unavailable(), unsupported(), unsupported(), json(PET, 201)])
-    const [first, second] = await Promise.allSettled([client.createPet(REX), client.createPet(REX)])
-    expect(first).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } })
-    expect(second).toMatchObject({ status: 'fulfilled' })
-    const keys = keysOf(sent)
-    expect([keys[2], keys[3]]).toEqual([keys[0], undefined])
-  })
-
-  test('createPet rejects if the server does not support the idempotency key of the caller', async () => {
-    const { client, sent } = clientOf([unsupported(), json(PET, 201), unsupported()])
-    const add = (idempotencyKey?: string) => client.createPet(REX, { idempotencyKey })
-    const error = { code: 'idempotency_not_supported', status: 400, idempotencyKey: 'order-1027' }
-    await expect(add('order-1027')).rejects.toMatchObject(error)
-    await add()
-    await expect(add('order-1027')).rejects.toMatchObject(error)
-    expect(keysOf(sent)).toEqual(['"order-1027"', undefined, '"order-1027"'])
   })
 
   test('with idempotencyKey null, createPet sends no key and does not retry', async () => {
