@@ -40,7 +40,6 @@ export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 /** In the order of SQLite's numbers: `PRAGMA synchronous` returns the index of a setting. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
-const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
@@ -48,12 +47,16 @@ const WAL_PAUSE = 20
  * Sets the busy timeout and `synchronous`. Turns on WAL mode, unless the application has already
  * changed the journal mode.
  */
-export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronous?: SqliteSynchronous): void {
-  const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
-  pragma(database, `busy_timeout = ${timeout}`)
+export function setUp(database: SqliteDatabase, busyTimeout: number, synchronous?: SqliteSynchronous): void {
+  setBusyTimeout(database, busyTimeout)
   const chosen = synchronous ?? chosenSynchronous(database)
   useWal(database)
   database.exec(`PRAGMA synchronous = ${chosen}`)
+}
+
+/** Sets how long the driver waits for a lock, in milliseconds. */
+export function setBusyTimeout(database: SqliteDatabase, milliseconds: number): void {
+  pragma(database, `busy_timeout = ${milliseconds}`)
 }
 
 /**

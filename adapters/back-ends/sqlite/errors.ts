@@ -15,13 +15,23 @@ export function isUnavailableCode(name: string | undefined): boolean {
   return name !== undefined && Object.values(UNAVAILABLE_CODES).includes(name)
 }
 
+/** Returns `service_unavailable` for the error of a file that cannot be used now. */
+export function translated(error: unknown): unknown {
+  return isUnavailableCode(resultCode(error)) ? unavailable(error) : error
+}
+
 /** Throws `service_unavailable` if the file cannot be used now. */
 export function guarded<T>(use: () => T): T {
   try {
     return use()
   } catch (error) {
-    throw isUnavailableCode(resultCode(error)) ? unavailable(error) : error
+    throw translated(error)
   }
+}
+
+/** Returns whether another connection has locked the file. */
+export function isLocked(error: unknown): boolean {
+  return resultCode(error) === 'SQLITE_BUSY'
 }
 
 /**

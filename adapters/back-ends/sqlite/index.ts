@@ -9,11 +9,20 @@ import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts
 import { systemClock } from '../../../src/support/time.ts'
 import { unavailable } from '../shared/errors.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
-import { prepare, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
+import {
+  prepare,
+  prepareAll,
+  type SqliteDatabase,
+  type SqliteSynchronous,
+  SYNCHRONOUS,
+  setBusyTimeout,
+  setUp,
+} from './connection.ts'
 import { guarded } from './errors.ts'
+import { type Read, readWhenUnlocked } from './locks.ts'
 import { migrateSqlite } from './migrate.ts'
 import { sqliteQuota } from './quota.ts'
-import { type RunAll, type RunOne, statements } from './statements.ts'
+import { type Command, type RunAll, type RunOne, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
 import { createWriter } from './writer.ts'
 
@@ -24,8 +33,9 @@ export interface SqliteOptions extends KeyOptions {
   /** The clock for the times of API keys and idempotency keys. @default the system's clock */
   readonly clock?: Clock | undefined
   /**
-   * How long a call waits for another process to finish writing, in milliseconds.
-   * @default the connection's setting, or 5000 if that is 0
+   * How long a call waits while another process writes, in milliseconds. A request also stops waiting
+   * at the store's `timeout`, and then adds nothing.
+   * @default 5000
    */
   readonly busyTimeout?: number | undefined
   /**
@@ -68,28 +78,32 @@ const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a
  */
 export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): ManagedBackEnd {
   const options = parseOptions(sqliteOptions, given)
-  const { clock = systemClock, busyTimeout, synchronous } = options
+  const { clock = systemClock, busyTimeout = 5_000, synchronous } = options
   parseOption('database', connection, database)
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)
     const requireOpenedFile = checkOfOpenedFile(database)
-    const writeJob = createWriter(database, requireOpenedFile)
+    const write = createWriter(database, { check: requireOpenedFile, busyTimeout })
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a
     // failed commit.
-    const read: RunOne = (name, ...values) => {
-      requireOpenedFile()
-      return guarded(() => prepared[name].all(...values))
+    const run = (...[name, ...values]: Command) => prepared[name].all(...values)
+    const readFile: Read = (work) =>
+      readWhenUnlocked(() => {
+        requireOpenedFile()
+        return work()
+      }, busyTimeout)
+    const read: RunOne = (name, ...values) => readFile(() => run(name, ...values))
+    const transact: RunAll = (commands, context) => write(() => commands.map((command) => run(...command)), context)
+    const backEnd = {
+      storage: tableStorage({ read, transact, hash: hashNow, clock }),
+      keyStore: databaseKeys(options, read, (...command) => write(() => run(...command)), clock),
+      quota: sqliteQuota(database, { read: readFile, write }, clock),
     }
-    const write: RunOne = (name, ...values) => writeJob(() => prepared[name].all(...values))
-    const transact: RunAll = (commands) =>
-      writeJob(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
-    return {
-      storage: tableStorage({ read, write, transact, hash: hashNow, clock }),
-      keyStore: databaseKeys(options, read, write, clock),
-      quota: sqliteQuota(database, writeJob, clock),
-    }
+    // From now on, the driver does not wait for locks: it would stop this whole process meanwhile.
+    setBusyTimeout(database, 0)
+    return backEnd
   })
 }
 

@@ -1,8 +1,9 @@
 import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
-import type { Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import type { CallContext, Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { MINUTE } from '../../../src/support/time.ts'
 import { bucketOf, subjectName } from '../shared/counters.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
+import type { Read } from './locks.ts'
 import { countStatements, PRUNE_EVERY } from './statements.ts'
 import type { Transaction, Write } from './writer.ts'
 
@@ -29,7 +30,11 @@ interface Counter {
  * because all processes that share a file run on one machine. `clock` only measures how long a
  * request waits.
  */
-export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
+export function sqliteQuota(
+  database: SqliteDatabase,
+  { read: readFile, write }: { readonly read: Read; readonly write: Write },
+  clock: Clock,
+): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
   /** The counters that each transaction has read, by their subjects. */
   const countersOf = new WeakMap<Transaction, Map<string, Counter>>()
@@ -77,7 +82,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
   }
 
-  async function spend(request: QuotaRequest): Promise<QuotaCount> {
+  async function spend(request: QuotaRequest, context?: CallContext): Promise<QuotaCount> {
     const askedAt = clock.now()
     const isPruneDue = requests % PRUNE_EVERY === 0
     requests += 1
@@ -88,20 +93,23 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
       // reported.
       if (isPruneDue) transaction.beforeCommit(() => prune.run(request.now))
       return counted
-    })
+    }, context)
   }
 
-  async function reset(counter: QuotaCounter): Promise<void> {
+  async function reset(counter: QuotaCounter, context?: CallContext): Promise<void> {
     const subject = await subjectName(counter.subject)
     await write((transaction) => {
       const { state } = counterOf({ ...counter, subject }, transaction)
       Object.assign(state, newQuotaState())
-    })
+    }, context)
   }
 
   return {
     spend,
-    peek: async (request) => peekCount(readState(await subjectName(request.subject)).state, request),
+    async peek(request) {
+      const subject = await subjectName(request.subject)
+      return readFile(() => peekCount(readState(subject).state, request))
+    },
     reset,
   }
 }

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../src/index.ts'
+import type { CallContext } from '../../../src/index.ts'
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 import type { Run } from '../shared/keys.ts'
@@ -83,7 +83,7 @@ export type RunOne = Run<keyof typeof statements>
 export type Command = Readonly<Parameters<RunOne>>
 
 /** Runs statements in one transaction. Returns the rows of each. */
-export type RunAll = (commands: readonly Command[]) => MaybePromise<readonly (readonly unknown[])[]>
+export type RunAll = (commands: readonly Command[], context?: CallContext) => Promise<readonly (readonly unknown[])[]>
 
 const PRUNED_AT_ONCE = 500
 /** Every 50 requests, old counters are deleted. */

@@ -1,5 +1,6 @@
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type {
+  CallContext,
   Clock,
   CreatedPet,
   Idempotency,
@@ -22,7 +23,6 @@ const PRUNE_KEYS_EVERY = 50
 
 interface Tables {
   readonly read: RunOne
-  readonly write: RunOne
   readonly transact: RunAll
   readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
   /** The clock by which idempotency keys expire; `undefined` for the clock of the engine. */
@@ -33,17 +33,17 @@ interface Tables {
  * The engine has one writer at a time. So animals become visible in the order of their ids, and a
  * repeated create waits for the commit of the first create with its idempotency key.
  */
-export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
+export function tableStorage({ read, transact, hash, clock }: Tables): PetStorage {
   let keysUsed = 0
 
-  async function create(pet: NewPet): Promise<Pet> {
+  async function create(pet: NewPet, context?: CallContext): Promise<Pet> {
     const { name, categoryId, status } = pet
-    const rows = await write('addPet', name, `${categoryId}`, status ?? null)
-    const [{ id }] = rows as [{ readonly id: string }]
+    const [added] = await transact([['addPet', name, `${categoryId}`, status ?? null]], context)
+    const [{ id }] = added as [{ readonly id: string }]
     return petOf(BigInt(id), pet)
   }
 
-  async function createWithKey(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
+  async function createWithKey(pet: NewPet, idempotency: Idempotency, context?: CallContext): Promise<CreatedPet> {
     const { name, categoryId, status } = pet
     const scope = await subjectName(idempotency.scope)
     const hashes = await hash(idempotency)
@@ -57,7 +57,7 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
     ]
     if (keysUsed % PRUNE_KEYS_EVERY === 0) commands.push(['pruneExpiredKeys', now, now])
     keysUsed += 1
-    const [_expired, added, _used, found] = await transact(commands)
+    const [_expired, added, _used, found] = await transact(commands, context)
     const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
     const created = petOf(BigInt(id), pet)
     // `addPetOnce` returns a row only if it has added the animal.
@@ -77,7 +77,8 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
       const rows = await read('pet', `${id}`)
       return rows.length === 0 ? undefined : fromRow(parse(rows) as Row)
     },
-    create: (pet, { idempotency } = {}) => (idempotency === undefined ? create(pet) : createWithKey(pet, idempotency)),
+    create: (pet, { idempotency } = {}, context) =>
+      idempotency === undefined ? create(pet, context) : createWithKey(pet, idempotency, context),
   }
 }
 

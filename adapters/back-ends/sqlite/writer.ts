@@ -1,7 +1,10 @@
 import { isPetStoreError } from '../../../src/errors.ts'
+import type { CallContext } from '../../../src/index.ts'
+import { abortReason, systemClock } from '../../../src/support/time.ts'
 import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import type { SqliteDatabase } from './connection.ts'
-import { guarded } from './errors.ts'
+import { isLocked, translated } from './errors.ts'
+import { lockedFor, pauseAfter } from './locks.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
@@ -27,11 +30,17 @@ export interface Transaction {
 
 type Work<T> = (transaction: Transaction) => T
 
-/** Resolves after the commit. `work` may run twice: after a rollback, it runs again. */
-export type Write = <T>(work: Work<T>) => Promise<T>
+/**
+ * Resolves after the commit. `work` may run twice: after a rollback, it runs again. A call that
+ * waits for another process never starts after its signal has aborted.
+ */
+export type Write = <T>(work: Work<T>, context?: CallContext) => Promise<T>
 
 interface Job {
   readonly work: Work<unknown>
+  readonly context: CallContext | undefined
+  /** By a clock that never steps back, in milliseconds. */
+  readonly arrivedAt: number
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -39,39 +48,64 @@ interface Job {
 /** A larger transaction would keep other processes and requests waiting. */
 const LARGEST_GROUP = 500
 
-/**
- * Writes of one turn of the event loop share a transaction, because each commit waits for the disk.
- * If `check` throws, they fail.
- */
-export function createWriter(database: SqliteDatabase, check: () => void): Write {
-  const waiting: Job[] = []
+interface WriterOptions {
+  /** Throws if the file must not be written. */
+  readonly check: () => void
+  /** How long a job waits for another process that writes, in milliseconds. */
+  readonly busyTimeout: number
+}
 
-  function commit(group: readonly Job[]): void {
+/**
+ * Returns a function that writes. Writes of one turn of the event loop share a transaction, because
+ * each commit waits for the disk. While another process writes, all jobs wait in the order of their
+ * arrival, outside the driver: a driver that waits stops this whole process.
+ */
+export function createWriter(database: SqliteDatabase, { check, busyTimeout }: WriterOptions): Write {
+  /** While this list has a job, `flush` or `retry` is scheduled. */
+  const waiting: Job[] = []
+  /** How often the file was locked since the last transaction. */
+  let failedAttempts = 0
+
+  function flush(): void {
+    const locked = commit(waiting.splice(0, LARGEST_GROUP))
+    waiting.unshift(...locked)
+    failedAttempts = locked.length > 0 ? failedAttempts + 1 : 0
+    if (failedAttempts > 0) setTimeout(retry, pauseAfter(failedAttempts))
+    else if (waiting.length > 0) atEndOfEventLoopTurn(flush)
+  }
+
+  function retry(): void {
+    const now = systemClock.monotonic()
+    for (const job of waiting.splice(0)) {
+      const signal = job.context?.signal
+      if (signal?.aborted) job.reject(abortReason(signal))
+      else if (now - job.arrivedAt < busyTimeout) waiting.push(job)
+      else job.reject(lockedFor(busyTimeout))
+    }
+    if (waiting.length > 0) flush()
+  }
+
+  /** Returns the jobs that have to wait, because another process has locked the file. */
+  function commit(group: readonly Job[]): readonly Job[] {
     try {
       check()
-      const settle = guarded(() => inTransaction(database, () => runJobs(group)))
+      const settle = inTransaction(database, () => runJobs(group))
       settle()
+      return []
     } catch (error) {
-      const isUnavailable = isPetStoreError(error) && error.code === 'service_unavailable'
-      if (isUnavailable || group.length === 1) {
-        for (const { reject } of group) reject(error)
-        return
-      }
+      if (isLocked(error)) return group
+      const fault = translated(error)
       // Repeat each job alone, so that one failure does not reject the others.
-      for (const job of group) commit([job])
+      if (!isPetStoreError(fault) && group.length > 1) return group.flatMap((job) => commit([job]))
+      for (const { reject } of group) reject(fault)
+      return []
     }
   }
 
-  function flush(): void {
-    const group = waiting.splice(0, LARGEST_GROUP)
-    if (waiting.length > 0) atEndOfEventLoopTurn(flush)
-    commit(group)
-  }
-
-  return (work) =>
+  return (work, context) =>
     new Promise((resolve, reject) => {
       if (waiting.length === 0) atEndOfEventLoopTurn(flush)
-      waiting.push({ work, resolve, reject })
+      waiting.push({ work, context, arrivedAt: systemClock.monotonic(), resolve, reject })
     })
 }
 

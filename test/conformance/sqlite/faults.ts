@@ -6,7 +6,14 @@ import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { migrateSqlite } from '../../../adapters/back-ends/sqlite/migrate.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { countStatements, statements } from '../../../adapters/back-ends/sqlite/statements.ts'
-import type { CreatedPet, NewPet, PetStorage, QuotaRequest } from '../../../src/index.ts'
+import {
+  type CreatedPet,
+  createPetStore,
+  memory,
+  type NewPet,
+  type PetStorage,
+  type QuotaRequest,
+} from '../../../src/index.ts'
 import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
 import { type Connection, type OpenFile, openBackEnd } from './open.ts'
 
@@ -16,6 +23,16 @@ const UNAVAILABLE = { code: 'service_unavailable', status: 503 }
 
 function query(database: Connection, sql: string): Record<string, unknown>[] {
   return prepare(database, sql).all() as Record<string, unknown>[]
+}
+
+/** Locks a file against other writers. Returns a function that ends the lock. */
+function lock(openFile: OpenFile, path: string, kind: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): () => void {
+  const other = openFile(path)
+  other.exec(`BEGIN ${kind}`)
+  return () => {
+    other.exec('ROLLBACK')
+    other.close()
+  }
 }
 
 function pragma(database: Connection, name: string): string {
@@ -52,19 +69,74 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       },
     )
 
-    on('rejects with service_unavailable while another process holds a lock', async ({ database, path }) => {
-      const { storage, quota } = sqlite(database, { busyTimeout: 20 })
-      const other = openFile(path)
-      try {
-        other.exec('BEGIN IMMEDIATE')
-        await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
-        await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+    on('gives up after busyTimeout while another process holds the lock', async ({ database, path }) => {
+      const { storage, quota, keyStore } = sqlite(database, { busyTimeout: 20 })
+      const unlock = lock(openFile, path)
+      await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+      await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+      await assert.rejects(keyStore.issue({ plan: 'free' }), UNAVAILABLE)
+      assert.deepEqual(await storage.list({ limit: 9 }), [])
+      unlock()
+      assert.equal((await storage.create(REX)).id, 1n)
+    })
+
+    on(
+      'waits for the lock of another process, and serves other requests meanwhile',
+      async ({ path, storage, quota }) => {
+        const unlock = lock(openFile, path)
+        const names = ['Ann', 'Bob', 'Cid']
+        const created = names.map(async (name) => storage.create({ ...REX, name }))
+        const count = quota.spend(spending('key:a', 0))
+        for (let turn = 0; turn < 9; turn++) await new Promise(setImmediate)
         assert.deepEqual(await storage.list({ limit: 9 }), [])
-        other.exec('ROLLBACK')
-        assert.equal((await storage.create(REX)).id, 1n)
-      } finally {
-        other.close()
-      }
+        unlock()
+        assert.deepEqual(
+          (await Promise.all(created)).map(({ id, name }) => [id, name]),
+          names.map((name, index) => [BigInt(index + 1), name]),
+        )
+        assert.equal((await count).usedInMinute, 1)
+      },
+    )
+
+    on('adds nothing after the signal of a waiting call has aborted', async ({ path, storage }) => {
+      const unlock = lock(openFile, path)
+      const client = new AbortController()
+      const abandoned = storage.create(REX, {}, { signal: client.signal })
+      const other = storage.create({ ...REX, name: 'Bob' })
+      await new Promise(setImmediate)
+      client.abort(new Error('the client has left'))
+      await assert.rejects(async () => abandoned, /the client has left/)
+      unlock()
+      await other
+      assert.deepEqual(
+        (await storage.list({ limit: 9 })).map(({ name }) => name),
+        ['Bob'],
+      )
+    })
+
+    on('a request gets 503 at the timeout of the store, and its animal is never added', async ({ path, storage }) => {
+      const { keyStore, quota } = memory()
+      const { token } = await keyStore.issue({ plan: 'free' })
+      const petStore = createPetStore({ storage, keyStore, quota, timeout: 20, onError: () => {} })
+      const unlock = lock(openFile, path)
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const request = { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' }
+      assert.equal((await petStore.fetch(new Request('http://localhost/v1/pets', request))).status, 503)
+      unlock()
+      assert.equal((await storage.create({ ...REX, name: 'Bob' })).id, 1n)
+    })
+
+    on('a read waits too if the journal mode has no readers beside a writer', async ({ path }) => {
+      const database = openFile(`${path}-truncate`)
+      query(database, 'PRAGMA journal_mode = TRUNCATE')
+      const { storage } = sqlite(database)
+      const created = await storage.create(REX)
+      const unlock = lock(openFile, `${path}-truncate`, 'EXCLUSIVE')
+      const listed = storage.list({ limit: 9 })
+      await new Promise(setImmediate)
+      unlock()
+      assert.deepEqual(await listed, [created])
+      database.close()
     })
 
     on(
@@ -178,14 +250,13 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     on('configures the connection, but keeps the settings of the host', async ({ database, path }) => {
       assert.equal(pragma(database, 'journal_mode'), 'wal')
       assert.equal(pragma(database, 'synchronous'), '2')
-      assert.equal(pragma(database, 'busy_timeout'), '5000')
+      assert.equal(pragma(database, 'busy_timeout'), '0')
       const other = openFile(`${path}-2`)
       query(other, 'PRAGMA journal_mode = TRUNCATE')
-      query(other, 'PRAGMA busy_timeout = 77')
       sqlite(other, { synchronous: 'normal' })
       assert.deepEqual(
-        ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => pragma(other, name)),
-        ['truncate', '1', '77'],
+        ['journal_mode', 'synchronous'].map((name) => pragma(other, name)),
+        ['truncate', '1'],
       )
       for (const [set, kept] of [
         ['OFF', '0'],

@@ -5,7 +5,7 @@ import type { D1PreparedStatement } from '@cloudflare/workers-types'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { BUCKET_SIZE, bucketOf } from '../../../adapters/back-ends/shared/counters.ts'
-import { type D1Database, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
+import { type D1Database, type D1Statement, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
@@ -170,46 +170,38 @@ describe('a D1 database', () => {
   })
 
   test('D1 receives one request per operation', async () => {
-    await d1(database).migrate()
+    await emptied(database)
     let calls = 0
+    const originals = new Map<D1Statement, D1Statement>()
+    const counted = (original: D1Statement): D1Statement => {
+      const statement: D1Statement = {
+        bind: (...values) => counted(original.bind(...values)),
+        all: () => {
+          calls += 1
+          return original.all()
+        },
+      }
+      originals.set(statement, original)
+      return statement
+    }
     const counting: D1Database = {
-      prepare: (sql) => {
-        const counted = (statement: ReturnType<D1Database['prepare']>): ReturnType<D1Database['prepare']> => ({
-          bind: (...values) => counted(statement.bind(...values)),
-          all: () => {
-            calls += 1
-            return statement.all()
-          },
-        })
-        return counted(database.prepare(sql))
+      prepare: (sql) => counted(database.prepare(sql)),
+      batch: (statements) => {
+        calls += 1
+        return database.batch(statements.map((statement) => originals.get(statement) as D1Statement))
       },
-      batch: () => Promise.reject(new Error('a statement of `prepare` was expected')),
     }
     const { storage, keyStore } = d1(counting, { keyCache: false })
     const { token, key } = await keyStore.issue({ plan: 'free' })
     const { id } = await storage.create({ name: 'Rex', categoryId: 1n })
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '' }
+    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
     await storage.get(id)
     await storage.list({ limit: 9, status: 'sold' })
     await keyStore.find(token)
     await keyStore.list()
     await keyStore.revoke(key.id)
-    expect(calls).toBe(7)
-  })
-
-  test('D1 receives one batch for a create with an idempotency key', async () => {
-    await emptied(database)
-    let calls = 0
-    const counting: D1Database = {
-      prepare: (sql) => database.prepare(sql),
-      batch(statements) {
-        calls += 1
-        return database.batch(statements)
-      },
-    }
-    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '' }
-    const { storage } = d1(counting)
-    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
-    expect(calls).toBe(2)
+    expect(calls).toBe(9)
   })
 
   test('D1 writes one row per counted request', async () => {

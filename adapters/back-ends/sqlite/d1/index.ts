@@ -66,7 +66,7 @@ export function d1(database: D1Database, given: D1Options = {}): D1BackEnd {
   const transact: RunAll = (commands) =>
     engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
   return {
-    storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency, clock }),
+    storage: tableStorage({ read: run, transact, hash: hashIdempotency, clock }),
     keyStore: databaseKeys(options, run, run, clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrateD1(engine),

@@ -1,0 +1,36 @@
+import type { PetStoreError } from '../../../src/errors.ts'
+import { sleep, systemClock } from '../../../src/support/time.ts'
+import { unavailable } from '../shared/errors.ts'
+import { isLocked, translated } from './errors.ts'
+
+/** In milliseconds. Other processes hold the lock for one transaction. */
+const LONGEST_PAUSE = 16
+
+/** Returns how long to wait before a locked file is tried again, in milliseconds. */
+export function pauseAfter(failedAttempts: number): number {
+  return Math.min(2 ** (failedAttempts - 1), LONGEST_PAUSE)
+}
+
+export function lockedFor(busyTimeout: number): PetStoreError {
+  return unavailable(new Error(`another process has locked the file for ${busyTimeout} ms`))
+}
+
+/** Resolves with what `work` returns. `work` may run several times, because the file may be locked. */
+export type Read = <T>(work: () => T) => Promise<T>
+
+/**
+ * Returns what `read` returns. In WAL mode, a read has to wait only while another process opens or
+ * closes the file; in other journal modes, also while it commits.
+ */
+export async function readWhenUnlocked<T>(read: () => T, busyTimeout: number): Promise<T> {
+  const startedAt = systemClock.monotonic()
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return read()
+    } catch (error) {
+      if (!isLocked(error)) throw translated(error)
+      if (systemClock.monotonic() - startedAt >= busyTimeout) throw lockedFor(busyTimeout)
+      await sleep(pauseAfter(attempts))
+    }
+  }
+}
