@@ -46,15 +46,6 @@ async function writeMigrations(): Promise<void> {
   }
 }
 
-/** In CommonJS, replaces `import()` by `require`, because Jest runs CommonJS without `import()`. */
-const requireInCommonJs: NonNullable<Options['plugins']>[number] = {
-  name: 'require-in-commonjs',
-  renderChunk(code) {
-    if (this.format !== 'cjs') return undefined
-    return { code: code.replaceAll(/\bimport\((["'][^"']+["'])\)/g, 'Promise.resolve(require($1))') }
-  },
-}
-
 export default defineConfig((options): Options[] => [
   {
     ...shared,
@@ -77,13 +68,7 @@ export default defineConfig((options): Options[] => [
       sqlite: 'adapters/back-ends/sqlite/index.ts',
     },
     format: ['esm', 'cjs'],
-    plugins: [requireInCommonJs],
-    dts: options.dts !== false && {
-      compilerOptions: { types: ['node'] },
-      // When a user's program emits declarations, TypeScript cannot import types from our shared chunks. With this import, it
-      // imports them from the main entry instead.
-      banner: "import type {} from 'petstore-kit'",
-    },
+    dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
     clean: true,
     onSuccess: writeMigrations,
   },

@@ -108,27 +108,6 @@ test('every whole program in README.md, docs/mounting.md and docs/behind-a-proxy
   expect(typeErrors(programs)).toBe('')
 })
 
-test('the declared types are also found by CommonJS projects', () => {
-  const { exports, types, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    exports: Readonly<Record<string, { readonly import: { readonly types: string } }>>
-    types: string
-    typesVersions: object
-  }
-  const folder = '/project/node_modules/petstore-kit'
-  const builds = Object.keys(entryPoints).map((place) => {
-    const built = exports[place.replace('petstore-kit', '.')]?.import.types.slice(2) ?? ''
-    return { place, file: `${folder}/${built}` }
-  })
-  const files = new Map(builds.map(({ file }) => [file, 'export {}']))
-  files.set(`${folder}/package.json`, JSON.stringify({ name: 'petstore-kit', types, typesVersions }))
-  const host = { fileExists: (path: string) => files.has(path), readFile: (path: string) => files.get(path) }
-  const found = builds.map(({ place }) => {
-    const settings = { moduleResolution: ts.ModuleResolutionKind.Node10 }
-    return ts.resolveModuleName(place, '/project/a.ts', settings, host).resolvedModule?.resolvedFileName
-  })
-  expect(found).toEqual(builds.map(({ file }) => file))
-})
-
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
 test.each(printing)('the example of $name prints the stated output', async ({ code }) => {

@@ -12,6 +12,8 @@ import { postgresQuota } from './quota.ts'
 import { keyStatements } from './statements.ts'
 import { postgresStorage } from './storage.ts'
 
+// These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
+export type { ManagedKeyStore, PetStorage, QuotaStore } from '../../../src/ports.ts'
 export type { PostgresClient, PostgresValue } from './connection.ts'
 
 /** The options of {@link postgres}. */

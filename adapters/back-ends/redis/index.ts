@@ -7,6 +7,8 @@ import { type RedisClient, runnerOf } from './connection.ts'
 import { redisQuota } from './quota.ts'
 import { script } from './script.ts'
 
+// This type is public in `petstore-kit`, too. Programs that emit declarations need it from this entry.
+export type { QuotaStore } from '../../../src/ports.ts'
 export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './connection.ts'
 
 /** The options of {@link redis}. */

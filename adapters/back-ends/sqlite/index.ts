@@ -26,6 +26,8 @@ import { type Command, type RunAll, type RunOne, statements } from './statements
 import { tableStorage } from './storage.ts'
 import { createWriter } from './writer.ts'
 
+// These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
+export type { ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../../../src/ports.ts'
 export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
 
 /** The options of {@link sqlite}. */

@@ -10,6 +10,8 @@ import { tableStorage } from '../storage.ts'
 import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
 
+// These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
+export type { ManagedKeyStore, PetStorage, QuotaStore } from '../../../../src/ports.ts'
 export type { D1Database, D1Statement } from './connection.ts'
 
 /** The options of {@link d1}. */
