@@ -1,5 +1,5 @@
 import { describeValue } from '../support/describe-value.ts'
-import type { ApiRequest } from './request.ts'
+import { type ApiRequest, listMembers } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
 const JSON_TYPE = 'application/json'
@@ -12,7 +12,8 @@ export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse
   const type = request.header('content-type')
   if (type === undefined || !isJsonInUtf8(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
   const coding = request.header('content-encoding')
-  if (!coding || coding.toLowerCase() === 'identity') return undefined
+  if (coding === undefined || listMembers(coding).every((member) => member.toLowerCase() === 'identity'))
+    return undefined
   return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
 }
 
@@ -44,9 +45,12 @@ function isJsonInUtf8(contentType: string): boolean {
   return isValid && parameters.every(([, name, value]) => name?.toLowerCase() !== 'charset' || isUtf8(value as string))
 }
 
+/** The labels of UTF-8 (Encoding standard, section 4.2). */
+const UTF8_LABELS = ['utf-8', 'utf8', 'unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'x-unicode20utf8']
+
 function isUtf8(charset: string): boolean {
-  const name = charset.replaceAll(/\\(.)|"/g, '$1')
-  return name.toLowerCase() === 'utf-8'
+  const label = charset.replaceAll(/\\(.)|"/g, '$1')
+  return UTF8_LABELS.includes(label.toLowerCase())
 }
 
 function unsupported(accepted: readonly string[], expected: string, received: string | undefined): OwnResponse {

@@ -47,7 +47,10 @@ export interface ApiRequest extends CallContext {
 export interface Target {
   /** The path, such as `/shop/v1/pets`, without needless escapes. */
   readonly path: string
-  /** The path below the base path, such as `/pets`; empty outside the base path. */
+  /**
+   * The path below the base path, such as `/pets`; empty outside the base path; `*` for the whole
+   * server, as in `OPTIONS *`.
+   */
   readonly route: string
   /** The query, without its question mark. */
   readonly query: string
@@ -58,7 +61,16 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
   const sentPath = pathOf(whole)
   const path = unescapePath(sentPath)
   const root = unescapePath(mountPath) + basePath
-  return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(sentPath.length + 1) }
+  const route = isBelow(path, root) ? path.slice(root.length) : ''
+  return { path, route: isWholeServer(path) ? '*' : route, query: whole.slice(sentPath.length + 1) }
+}
+
+/**
+ * Returns whether the target is the asterisk form (RFC 9112, section 3.2.4). Deno and srvx put it
+ * into the URL of a `Request` as `/*`.
+ */
+function isWholeServer(path: string): boolean {
+  return path === '*' || path === '/*'
 }
 
 /** Matches a needless percent escape: of a letter, digit, hyphen, period, underscore or tilde. */
@@ -109,7 +121,15 @@ export function isBelow(path: string, root: string): boolean {
  */
 export function hasUnknownExpectation(request: ApiRequest): boolean {
   const expected = request.header('expect')
-  return expected !== undefined && expected.toLowerCase() !== '100-continue'
+  return expected !== undefined && listMembers(expected).some((member) => member.toLowerCase() !== '100-continue')
+}
+
+/** Returns the members of a header that is a list, without empty ones (RFC 9110, section 5.6.1.2). */
+export function listMembers(header: string): string[] {
+  return header
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '')
 }
 
 export function isAborted(request: ApiRequest): boolean {

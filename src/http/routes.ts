@@ -53,16 +53,18 @@ export function matchRoute(method: string, path: string): Route {
     if (match) return { kind: 'operation', operation, parameters: match.groups ?? {} }
   }
   const allow = allowOf(path)
-  if (allow === undefined) return { kind: 'unknown' }
+  if (allow === undefined || (path === '*' && method !== 'OPTIONS')) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow }
 }
 
 /**
- * Returns the `Allow` header (RFC 9110, section 10.2.1) of a path below the base path, or
- * `undefined` for an unknown path. GET includes HEAD, and every path supports OPTIONS.
+ * Returns the `Allow` header (RFC 9110, section 10.2.1) of a path below the base path, or of `*` for
+ * all paths. Returns `undefined` for an unknown path. GET includes HEAD, and every path supports
+ * OPTIONS.
  */
 export function allowOf(path: string): string | undefined {
-  const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  const found = path === '*' ? routes : routes.filter(({ pattern }) => pattern.test(path))
+  const methods = [...new Set(found.map(({ method }) => method))]
   if (methods.length === 0) return undefined
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')
 }

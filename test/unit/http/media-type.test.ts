@@ -14,6 +14,9 @@ test.each([
   'application/json ; ; charset=UTF-8;',
   'application/json;charset="utf-8"',
   'application/json; charset="utf\\-8"',
+  'application/json; charset=utf8',
+  'application/json; charset="UTF8"',
+  'application/json; charset=unicode-1-1-utf-8',
   'application/json; version=1',
   'application/json; profile="x"',
   'application/json; profile="https://a.example/x?a=1;b"; charset=utf-8',
@@ -35,6 +38,8 @@ test.each([
   'application/json-patch+json',
   'application/vnd.api+json',
   'application/json; charset=latin1',
+  'application/json; charset=utf-80',
+  'application/json; charset=utf16',
   'application/json; charset=""',
   'application/json; charset="\\"utf-8\\""',
   'application/json; version=1; CHARSET="iso-8859-1"',
@@ -51,6 +56,16 @@ test.each([
   `application/json; a=${'x'.repeat(237)}`,
 ])('rejects %j with 415', (contentType) => {
   expect(statusOf(contentType)).toBe(415)
+})
+
+test.each([
+  ['', 'accepted'],
+  ['Identity', 'accepted'],
+  [', identity,\tidentity ,', 'accepted'],
+  ['identity, gzip', 415],
+])('the Content-Encoding %j is %s', (coding, expected) => {
+  const headers: Record<string, string> = { 'content-type': 'application/json', 'content-encoding': coding }
+  expect(mediaTypeError({ header: (name) => headers[name] })?.status ?? 'accepted').toBe(expected)
 })
 
 test.each([

@@ -225,10 +225,20 @@ test('fetch ignores its second argument if the first is a Request', async () => 
 test.each([
   ['100-continue', 200],
   ['100-Continue', 200],
+  ['100-continue,100-continue', 200],
+  [' , 100-continue ,\t', 200],
+  ['', 200],
   ['tea', 417],
-  ['', 417],
+  ['100-continue, tea', 417],
+  ['100-continue;q=1', 417],
 ])('a request with the Expect header %j gets status %i', async (expectation, status) => {
   const { send } = await startApi()
   const got = await send('/v1/pets', { headers: { expect: expectation } })
   expect([got.status, got.code]).toEqual([status, status === 417 ? 'expectation_failed' : undefined])
+})
+
+test.each(['*', 'http://shop.example/*'])('OPTIONS %s gets 204 with the methods of all paths', async (target) => {
+  const { send } = await startApi()
+  const got = await send(target, { method: 'OPTIONS' })
+  expect([got.status, got.headers.get('allow'), got.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', ''])
 })

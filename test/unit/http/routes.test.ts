@@ -9,6 +9,8 @@ test.each<[string, string, Route]>([
   ['GET', '/pets/7', { kind: 'operation', operation: 'getPet', parameters: { petId: '7' } }],
   ['OPTIONS', '/pets/7', { kind: 'options', allow: 'GET, HEAD, OPTIONS' }],
   ['PUT', '/pets', { kind: 'otherMethod', allow: 'GET, HEAD, POST, OPTIONS' }],
+  ['OPTIONS', '*', { kind: 'options', allow: 'GET, HEAD, POST, OPTIONS' }],
+  ['GET', '*', { kind: 'unknown' }],
   ['GET', '/pets//', { kind: 'unknown' }],
   ['GET', '', { kind: 'unknown' }],
 ])('finds the route of the request %s %j', (method, path, route) => {
