@@ -1,6 +1,5 @@
 import { PetStoreError } from '../../src/errors.ts'
 import { FetchRequest } from '../../src/http/fetch.ts'
-import type { BodyReader } from '../../src/http/read-body.ts'
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/schemas/options.ts'
 import { fetchResponder } from './shared/fetch-responder.ts'
@@ -36,14 +35,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  */
 export function toDenoHandler(petStore: PetStore, options: HandlerOptions = {}): DenoHandler {
   const respond = fetchResponder(petStore, options, DenoRequest)
-  return async (request, info) => {
-    const response = await respond(request, () => peerAddress(info))
-    // After a 404, a router may pass the request on to another handler, which reads the request
-    // body.
-    if (response.status === 404) return cancelBodyWhenSent(request, response)
-    void cancelBody(request)
-    return response
-  }
+  return (request, info) => respond(request, () => peerAddress(info))
 }
 
 function peerAddress(info: DenoServeInfo | undefined): string | undefined {
@@ -105,9 +97,9 @@ class DenoRequest extends FetchRequest {
     return bytes
   }
 
-  /** Deno closes the connection if the request body is neither read nor cancelled. */
-  protected override async discardRest(reader: BodyReader): Promise<void> {
-    await reader.cancel().catch(() => {})
+  /** Deno closes the connection if the request body is neither read nor cancelled before the response. */
+  protected override async discardRest(body: ReadableStream<Uint8Array>): Promise<void> {
+    if (!body.locked) await body.cancel()
   }
 }
 
@@ -119,30 +111,4 @@ function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
-}
-
-/** Cancels an unread request body. Otherwise, Deno closes the connection after the response. */
-async function cancelBody(request: Request): Promise<void> {
-  try {
-    if (!request.bodyUsed) await request.body?.cancel()
-  } catch {
-    // Nothing to cancel: another handler is reading the body, or has replaced the Request.
-  }
-}
-
-/**
- * Returns a response that cancels the request body when it is sent. Until then, other handlers can
- * read the body.
- */
-async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
-  if (!response.body || request.bodyUsed || !request.body) return response
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    await cancelBody(request)
-    controller.enqueue(bytes)
-    controller.close()
-  }
-  const sent = new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), response)
-  sent.headers.set('Content-Length', String(bytes.byteLength))
-  return sent
 }

@@ -1,6 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import { invalidOption } from '../schemas/options.ts'
-import { type BodyReader, bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
+import { sleep } from '../support/time.ts'
+import { bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
 import type { ApiRequest } from './request.ts'
 import { type ApiResponse, toResponse } from './response.ts'
 
@@ -32,8 +33,8 @@ export function buildRequest(input: Request | URL | string, init?: RequestInit):
 }
 
 /**
- * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and
- * you know the client's address.
+ * Converts a `Request` to plain values, for `handle`. Use it on a runtime that discards rejected
+ * bodies itself, such as Workers. On other servers, use `toFetchHandler`.
  * @example
  * ```ts
  * import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
@@ -65,6 +66,7 @@ export class FetchRequest implements ApiRequest {
   /** True after the response is ready. On Deno, the signal of a `Request` then aborts. */
   isAnswered = false
   protected readonly request: Request
+  #isBodyRead = false
   readonly #readAddress: () => string | undefined
   readonly #signal: AbortSignal | undefined
 
@@ -103,10 +105,36 @@ export class FetchRequest implements ApiRequest {
   }
 
   /**
-   * Discards the rest of a body that is too large. Overridden where the runtime has a better way.
+   * Discards what is left of the body, after the response. Overridden where the runtime has a better
+   * way.
    */
-  protected discardRest(reader: BodyReader): Promise<void> {
-    return readAndDiscard(reader)
+  protected async discardRest(body: ReadableStream<Uint8Array>): Promise<void> {
+    await sleep(0)
+    await readAndDiscard(body)
+  }
+
+  /**
+   * Converts the response, and then discards what is left of a rejected body. After a 404, a router
+   * may pass the request on to another handler, which reads the body. So waits until the 404 is sent.
+   */
+  respond(response: ApiResponse): Response {
+    this.isAnswered = true
+    const body = this.#unreadBody()
+    if (!body) return toResponse(response)
+    const discard = () => void this.discardRest(body).catch(() => {})
+    if (response.status === 404) return whenSent(response, discard)
+    discard()
+    return toResponse(response)
+  }
+
+  #unreadBody(): ReadableStream<Uint8Array> | null | undefined {
+    if (this.#isBodyRead || this.method === 'GET' || this.method === 'HEAD') return undefined
+    try {
+      return this.request.body
+    } catch {
+      // After the client has disconnected, Deno throws "Request closed".
+      return undefined
+    }
   }
 
   /**
@@ -118,6 +146,12 @@ export class FetchRequest implements ApiRequest {
   }
 
   async body(limit: number): Promise<Uint8Array> {
+    const bytes = await this.#body(limit)
+    this.#isBodyRead = true
+    return bytes
+  }
+
+  async #body(limit: number): Promise<Uint8Array> {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
@@ -140,7 +174,7 @@ export class FetchRequest implements ApiRequest {
         'other code has read the body: mount the pet store before it, or pass new Request(request, { body })',
       )
     if (isRead || !body) return new Uint8Array()
-    return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
+    return readBody(body, request.headers, limit, this.bodySignal)
   }
 
   /**
@@ -156,6 +190,19 @@ export class FetchRequest implements ApiRequest {
       throw new PetStoreError('incomplete_body', undefined, { cause })
     }
   }
+}
+
+/** Converts a response, and calls `onSent` when the host begins to send its body. */
+function whenSent(response: ApiResponse, onSent: () => void): Response {
+  const bytes = new TextEncoder().encode(response.body)
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    onSent()
+    controller.enqueue(bytes)
+    controller.close()
+  }
+  const sent = new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), toResponse(response))
+  sent.headers.set('Content-Length', String(bytes.byteLength))
+  return sent
 }
 
 /**
@@ -178,6 +225,7 @@ export function fetchThrough(respond: (request: ApiRequest) => Promise<ApiRespon
     const isUrl = typeof input === 'string' || input instanceof URL
     const { request, signal } = isUrl ? buildRequest(input, init as RequestInit | undefined) : { request: input }
     if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
-    return toResponse(await respond(new FetchRequest(request, undefined, signal)))
+    const received = new FetchRequest(request, undefined, signal)
+    return received.respond(await respond(received))
   }
 }

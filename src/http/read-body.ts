@@ -1,19 +1,17 @@
 import { PetStoreError } from '../errors.ts'
+import { systemClock } from '../support/time.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/**
- * How many bytes of a body are discarded at most. The limit is for a stream in memory that never
- * ends and would block the process.
- */
-const MAX_DISCARDED = 1_000_000_000
+/** How many bytes of a rejected body are discarded at most, and for how many milliseconds. */
+const MAX_DISCARDED = 16_777_216
+const MAX_DISCARD_TIME = 60_000
 
-export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'>
 
 /**
- * Reads a whole body of at most `limit` bytes.
+ * Reads a whole body of at most `limit` bytes. If it is too large, the rest stays in the stream.
  * @param signal - aborts when the client disconnects; `undefined` if the body stream itself fails
  * when the client disconnects
- * @param discardRest - reads or cancels the rest of a body that is too large
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
 export async function readBody(
@@ -21,7 +19,6 @@ export async function readBody(
   headers: Headers,
   limit: number,
   signal: AbortSignal | undefined,
-  discardRest: (reader: BodyReader) => Promise<void>,
 ): Promise<Uint8Array> {
   const reader = byteReader(body)
   const bytes = new BodyBytes(limit)
@@ -35,7 +32,7 @@ export async function readBody(
       if (!ArrayBuffer.isView(value)) throw new TypeError('the body stream returned something other than bytes')
       const problem = bytes.add(value)
       if (problem !== undefined) {
-        void discardRest(reader)
+        reader.releaseLock()
         throw payloadTooLarge(problem)
       }
     }
@@ -64,7 +61,7 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
       buffer = value.buffer
       return { done, value: value.slice() }
     }
-    return { read, cancel: () => reader.cancel() }
+    return { read, releaseLock: () => reader.releaseLock() }
   } catch {
     return body.getReader()
   }
@@ -93,21 +90,23 @@ export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: Abort
 }
 
 /**
- * Discards the rest of a body. On some servers, an unread body would block the next request on the
- * same connection. The stream is never cancelled: with srvx (h3 2, Nitro 3), Next.js and Astro, the
- * connection would then hang, and h3 1.15 would end the process.
+ * Discards the rest of a body. On most servers of Node, an unread body would block the next request
+ * on the same connection. The stream is never cancelled: with srvx (h3 2, Nitro 3), Next.js and
+ * Astro, the connection would then hang, and h3 1.15 would end the process.
  */
-export async function readAndDiscard(reader: BodyReader): Promise<void> {
+export async function readAndDiscard(body: ReadableStream<Uint8Array>): Promise<void> {
+  const end = systemClock.monotonic() + MAX_DISCARD_TIME
   try {
+    const reader = body.getReader()
     let discarded = 0
-    while (discarded < MAX_DISCARDED) {
+    while (discarded < MAX_DISCARDED && systemClock.monotonic() < end) {
       const { done, value } = await reader.read()
       if (done) return
       // Count each chunk as 1,000 bytes more, because many small chunks take time too.
       discarded += value.byteLength + 1_000
     }
   } catch {
-    // The client has disconnected.
+    // The client has disconnected, or other code reads the body.
   }
 }
 

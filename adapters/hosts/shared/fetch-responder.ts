@@ -19,11 +19,10 @@ export function fetchResponder(petStore: PetStore, options: HandlerOptions, Requ
         readAddress(readPeer(), request.headers.get(FORWARDED_FOR) ?? undefined),
       )
       warnAboutProxy(received)
-      return toResponse(await petStore.handle(received))
+      return received.respond(await petStore.handle(received))
     } catch (error) {
-      return toResponse(fail(error, received))
-    } finally {
-      if (received) received.isAnswered = true
+      const response = fail(error, received)
+      return received ? received.respond(response) : toResponse(response)
     }
   }
 }

@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type BodyReader, bodyUnlessAborted, readBody } from '../../../src/http/read-body.ts'
+import { bodyUnlessAborted, readAndDiscard, readBody } from '../../../src/http/read-body.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
-const unused = async () => expect.unreachable()
 
 /** Returns a byte stream that writes each text into the buffer of its reader, and the sizes of these buffers. */
 function byteStream(texts: string[]) {
@@ -36,22 +35,14 @@ function brokenStream(text: string, error: unknown) {
 describe('readBody', () => {
   test('reads a byte stream with one buffer of 16 KiB', async () => {
     const { body, sizes } = byteStream(['ab', 'cd', 'e'])
-    const bytes = await readBody(body, new Headers(), 5, undefined, unused)
+    const bytes = await readBody(body, new Headers(), 5, undefined)
     expect([bytes, sizes]).toEqual([encode('abcde'), [16_384, 16_384, 16_384, 16_384]])
   })
 
-  test('lets discardRest read or cancel a byte stream over the limit', async () => {
-    const cancel = vi.fn()
-    const body = new ReadableStream({ type: 'bytes', pull: (stream) => stream.enqueue(encode('abc')), cancel })
-    const discardRest = vi.fn(async (reader: BodyReader) => {
-      expect(await reader.read()).toEqual({ done: false, value: encode('abc') })
-      await reader.cancel()
-      expect(await reader.read()).toEqual({ done: true, value: undefined })
-    })
-    const read = readBody(body, new Headers(), 2, undefined, discardRest)
-    await expect(read).rejects.toMatchObject({ code: 'payload_too_large' })
-    await discardRest.mock.results[0]?.value
-    expect(cancel).toHaveBeenCalledOnce()
+  test('leaves the rest of a body over the limit to others', async () => {
+    const body = new ReadableStream({ type: 'bytes', pull: (stream) => stream.enqueue(encode('abc')) })
+    await expect(readBody(body, new Headers(), 2, undefined)).rejects.toMatchObject({ code: 'payload_too_large' })
+    expect(await body.getReader().read()).toEqual({ done: false, value: encode('abc') })
   })
 
   test.each([
@@ -60,7 +51,7 @@ describe('readBody', () => {
   ])('rejects a body whose stream fails after Content-Length bytes, %s', async (_, signal) => {
     const cause = new Error('reset')
     const headers = new Headers({ 'content-length': '3' })
-    const read = readBody(brokenStream('abc', cause), headers, 9, signal, unused)
+    const read = readBody(brokenStream('abc', cause), headers, 9, signal)
     await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause })
   })
 
@@ -71,7 +62,7 @@ describe('readBody', () => {
     const client = new AbortController()
     client.abort()
     const headers = new Headers({ 'content-length': length })
-    const read = readBody(brokenStream('abc', client.signal.reason), headers, 9, client.signal, unused)
+    const read = readBody(brokenStream('abc', client.signal.reason), headers, 9, client.signal)
     const text = read.then(
       (bytes) => new TextDecoder().decode(bytes),
       ({ code }) => code,
@@ -81,7 +72,59 @@ describe('readBody', () => {
 
   test('accepts the end of a body without a signal', async () => {
     const { body } = byteStream(['abc'])
-    expect(await readBody(body, new Headers(), 3, undefined, unused)).toEqual(encode('abc'))
+    expect(await readBody(body, new Headers(), 3, undefined)).toEqual(encode('abc'))
+  })
+})
+
+describe('readAndDiscard', () => {
+  /** Returns a stream without an end, and how often it was read and cancelled. */
+  function endlessStream(chunk: () => unknown) {
+    const calls = { pulls: 0, cancels: 0 }
+    const source = {
+      pull(stream: ReadableStreamDefaultController) {
+        calls.pulls++
+        stream.enqueue(chunk())
+      },
+      cancel() {
+        calls.cancels++
+      },
+    }
+    return { calls, body: new ReadableStream(source, { highWaterMark: 0 }) }
+  }
+
+  test.each([
+    ['of 64 KB', 65_536, 253],
+    ['of one byte', 1, 16_761],
+  ])('stops after 16 MiB, with 1,000 bytes more for each chunk: chunks %s', async (_, length, pulls) => {
+    const chunk = new Uint8Array(length)
+    const { calls, body } = endlessStream(() => chunk)
+    await readAndDiscard(body)
+    expect(calls).toEqual({ pulls, cancels: 0 })
+  })
+
+  test('stops after a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { calls, body } = endlessStream(() => {
+      vi.advanceTimersByTime(20_000)
+      return encode('a')
+    })
+    await readAndDiscard(body)
+    expect(calls).toEqual({ pulls: 3, cancels: 0 })
+  })
+
+  test.each([undefined, null, 'text'])('stops at the invalid chunk %s', async (chunk) => {
+    const { calls, body } = endlessStream(() => chunk)
+    await readAndDiscard(body)
+    expect(calls).toEqual({ pulls: 1, cancels: 0 })
+  })
+
+  test('resolves if other code reads the body, or if the body fails', async () => {
+    const { calls, body } = endlessStream(() => encode('a'))
+    body.getReader()
+    await readAndDiscard(body)
+    expect(calls.pulls).toBe(0)
+    await expect(readAndDiscard(brokenStream('abc', new Error('reset')))).resolves.toBeUndefined()
   })
 })
 

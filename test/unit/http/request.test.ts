@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildRequest } from '../../../src/http/fetch.ts'
-import { readAndDiscard } from '../../../src/http/read-body.ts'
 import { createPetStore, type KeyStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
@@ -128,14 +127,6 @@ test('after a disconnect, accepts a body without Content-Length only if it is ch
   }
   expect(await read({ 'transfer-encoding': 'chunked' })).toEqual(Uint8Array.of(97))
   await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
-})
-
-test('readAndDiscard stops at 1 GB with 1,000 bytes for each chunk, and never cancels', async () => {
-  const cancel = vi.fn(async () => {})
-  const value = new Uint8Array(999_000)
-  const read = vi.fn(async () => ({ done: false as const, value }))
-  await readAndDiscard({ read, cancel })
-  expect([read.mock.calls.length, cancel.mock.calls.length]).toEqual([1_000, 0])
 })
 
 test('toApiRequest removes its abort listener after reading the body', async () => {
