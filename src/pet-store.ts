@@ -13,7 +13,7 @@ import { type Deprecation, type OperationName, operations } from './operations.t
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
-import { listPets, pageCache } from './pets/list.ts'
+import { listPets } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
 import {
@@ -122,9 +122,8 @@ export function createPetStore(
   const ports = guardPorts({ storage, keyStore, quota }, timeouts, clock)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
-  const pages = pageCache(linkBase)
   const handlers: Readonly<Record<OperationName, Handler>> = {
-    listPets: ({ request, target }) => listPets(ports.storage, request, target, pages),
+    listPets: ({ request, target }) => listPets(ports.storage, request, target, linkBase),
     createPet: (context) => createPet(ports.storage, context.request, resolved, locationBase(context), context.subject),
     getPet: ({ request }, { petId = '' }) => getPet(ports.storage, request, petId),
   }

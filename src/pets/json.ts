@@ -150,12 +150,33 @@ const NEEDS_ESCAPE = /[^ !#-[\]-~]/
  * Returns a page of animals as JSON. Numbers of `JSON.stringify` would lose digits of ids above
  * 2^53-1.
  */
-export function writePets(pets: readonly Pet[]): string {
+export function writePets(pets: readonly Pet[], write = writePet): string {
   let text = ''
   // Unlike `map`, this loop does not skip the missing items of a sparse array, so `writePet` throws
   // for them.
-  for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')
+  for (const pet of pets) text += (text === '' ? '' : ',') + write(pet)
   return `[${text}]`
+}
+
+/**
+ * Returns a first page as JSON, and keeps the JSON of its animals. Clients ask for first pages most
+ * often, and they have few animals: the JSON of a million animals would take 290 MB, and each
+ * garbage collection ten times as long.
+ */
+export function writeFirstPets(pets: readonly Pet[]): string {
+  return writePets(pets, writeOnce)
+}
+
+/** The JSON of animals that cannot change. */
+const texts = new WeakMap<Pet, string>()
+
+function writeOnce(pet: Pet): string {
+  const known = texts.get(pet)
+  if (known !== undefined) return known
+  const text = writePet(pet)
+  // A frozen object of a class may have getters, whose values may change.
+  if (Object.isFrozen(pet) && Object.getPrototypeOf(pet) === Object.prototype) texts.set(pet, text)
+  return text
 }
 
 /**
@@ -164,13 +185,13 @@ export function writePets(pets: readonly Pet[]): string {
  * A `PetStorage` in plain JavaScript may also return numbers for ids.
  * @throws {TypeError} if the storage has returned something else
  */
-export function writePet(pet: Pet, separator = ''): string {
+export function writePet(pet: Pet): string {
   const { id, name, categoryId, status } = pet ?? ({} as Pet)
   const idText = integer(id)
   const categoryText = integer(categoryId)
   const end = endOf(status)
   if (idText !== undefined && categoryText !== undefined && typeof name === 'string' && end !== undefined)
-    return `${separator}{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
+    return `{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
   const members = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
   const received = Object.values(members).map(describeValue).join(', ')
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)

@@ -41,7 +41,7 @@ export const pageParameters = {
 /** The query of a list: texts by the names of the parameters. The result is what a storage gets. */
 export const petQuery = z.pipe(
   z.object(pageParameters, expecting(`an object with the parameters ${Object.keys(pageParameters).join(', ')}`)),
-  z.transform(({ cursor, ...query }): PetQuery => ({ ...query, after: cursor })),
+  z.transform(({ limit, status, cursor }): PetQuery => ({ limit, status, after: cursor })),
 )
 
 /** The id of an animal in a path, as text. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import { describe, expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
-import { parseExactly, parsePlain, readJson, writePets } from '../../../src/pets/json.ts'
+import { parseExactly, parsePlain, readJson, writeFirstPets, writePets } from '../../../src/pets/json.ts'
 import { JsonNumber } from '../../../src/support/describe-value.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -78,6 +78,37 @@ describe('writing animals', () => {
         expect(writePets(animals as Pet[])).toBe(stringify(known))
       }),
     )
+  })
+})
+
+describe('writing first pages', () => {
+  const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
+
+  test('writes a first page like any other, also again', () => {
+    const pets = [Object.freeze(pet(1)), pet(2), Object.freeze(pet(3))]
+    for (const page of [pets, pets, pets.toReversed()]) expect(writeFirstPets(page)).toBe(writePets(page))
+  })
+
+  test('writes the new values of an animal that has changed', () => {
+    const changing = pet(1) as { name: string } & Pet
+    writeFirstPets([changing])
+    changing.name = 'another'
+    expect(writeFirstPets([changing])).toContain('another')
+  })
+
+  test('writes the new values of a frozen animal with getters', () => {
+    let name = 'first'
+    class Row implements Pet {
+      readonly id = 1n
+      readonly categoryId = 1n
+      get name() {
+        return name
+      }
+    }
+    const row = Object.freeze(new Row())
+    writeFirstPets([row])
+    name = 'second'
+    expect(writeFirstPets([row])).toContain('second')
   })
 })
 
