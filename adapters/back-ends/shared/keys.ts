@@ -60,7 +60,9 @@ export function databaseKeys(
       const { id, plan, account, label, limits, expiresAt } = key
       const values = [id, hash, plan, account, label, limits?.perMinute, limits?.perDay, expiresAt, now()]
       const [issued] = toKeys(await write('addKey', ...values.map((value) => value ?? null)))
-      return { token, key: issued as ApiKey }
+      if (issued === undefined)
+        throw new Error('the database added no key, and reported no error: look for a trigger on its table')
+      return { token, key: issued }
     },
     async update(id, changes) {
       const { limits, ...rest } = Object.fromEntries(keyChanges(changes, plans)) as KeyChanges

@@ -10,12 +10,25 @@ import { laterSchema } from '../shared/errors.ts'
  */
 export const STEPS: readonly string[] = [
   `CREATE TABLE petstore_pets (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- AUTOINCREMENT: the id of a removed animal is never given again.
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id >= 1),
   name TEXT NOT NULL,
   category_id INTEGER NOT NULL,
-  status TEXT
+  status TEXT CHECK (status IN ('available', 'pending', 'sold'))
 ) STRICT;
 CREATE INDEX petstore_pets_by_status ON petstore_pets (status, id);
+-- Idempotency keys of the last 48 hours, in the order of their use, each with its animal as it was added.
+CREATE TABLE petstore_used_keys (
+  -- A hash of the scope and the key.
+  key_sha256 TEXT PRIMARY KEY,
+  -- A hash of what the client sent.
+  fingerprint_sha256 TEXT NOT NULL,
+  pet_id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  category_id INTEGER NOT NULL,
+  status TEXT,
+  used_at INTEGER NOT NULL
+) STRICT;
 CREATE TABLE petstore_keys (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
@@ -40,15 +53,6 @@ CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
 CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
 CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
 INSERT INTO petstore_schema (version) VALUES (1);`,
-  `CREATE TABLE petstore_used_keys (
-  pet_id INTEGER PRIMARY KEY,
-  scope TEXT NOT NULL,
-  key_sha256 TEXT NOT NULL,
-  fingerprint_sha256 TEXT NOT NULL,
-  ends_at INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX petstore_used_keys_by_key ON petstore_used_keys (scope, key_sha256);
-UPDATE petstore_schema SET version = 2;`,
 ]
 
 export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`

@@ -6,8 +6,9 @@ import type { Run } from '../shared/keys.ts'
 /** A value for a driver. Ids are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null
 
-/** An animal as JSON. 64-bit integers are text, because a JSON number would lose digits. */
-const PET = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
+/** SQL for an animal as JSON. 64-bit integers are text, because a JSON number would lose digits. */
+const petWith = (id: string) => `json_array(CAST(${id} AS TEXT), name, CAST(category_id AS TEXT), status)`
+const PET = petWith('id')
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
 /** An API key as JSON. `json_patch` removes the members that are null. */
@@ -28,8 +29,6 @@ export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 /** SQL for a time that is passed as a value, or for the engine's time if the value is null. */
 const TIME = `CAST(coalesce(?, ${ENGINE_TIME}) AS INTEGER)`
 
-const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
-
 const KEYS_PRUNED_AT_ONCE = 200
 
 /**
@@ -43,25 +42,25 @@ export const statements = {
     FROM (SELECT * FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ? AND ${FOLLOWING})`,
   pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
-    RETURNING CAST(id AS TEXT) AS id`,
+    RETURNING ${PET} AS json`,
   // The next four statements run in this order in one transaction. Only the first one compares
   // times. On D1, time passes between statements, so a second comparison could treat the same key
   // as expired and add a second animal.
-  pruneExpiredKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
-  addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
-    SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
-  // A new animal has the greatest id, so `max(id)` is the id of the animal that `addPetOnce` has
-  // added.
-  useKey: `INSERT INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
-    SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
-    WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
-  usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
-  // Checks only the keys with the smallest ids, which are the oldest. Also removes keys saved while
-  // the clock was ahead: they expire too late, and could block the removal of later keys until
-  // then.
-  pruneExpiredKeys: `DELETE FROM petstore_used_keys
-    WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
-    AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
+  removeExpiredKey: `DELETE FROM petstore_used_keys
+    WHERE key_sha256 = ? AND used_at <= ${TIME} - ${KEY_PERIOD} RETURNING 1`,
+  addPetOnce: `INSERT INTO petstore_pets (name, category_id, status) SELECT ?, CAST(? AS INTEGER), ?
+    WHERE NOT EXISTS (SELECT 1 FROM petstore_used_keys WHERE key_sha256 = ?) RETURNING ${PET} AS json`,
+  // `changes()` is the number of animals that the statement before has added.
+  useKey: `INSERT INTO petstore_used_keys (key_sha256, fingerprint_sha256, used_at, pet_id, name, category_id, status)
+    SELECT ?, ?, ${TIME}, id, name, category_id, status FROM petstore_pets
+    WHERE changes() = 1 AND id = last_insert_rowid() RETURNING 1`,
+  usedKey: `SELECT ${petWith('pet_id')} AS json, fingerprint_sha256 AS fingerprint FROM petstore_used_keys
+    WHERE key_sha256 = ?`,
+  // Checks only the keys that were used first. Also removes keys from a time when the clock was ahead:
+  // they expire too late, and could block the removal of later keys until then.
+  removeExpiredKeys: `DELETE FROM petstore_used_keys
+    WHERE rowid IN (SELECT rowid FROM petstore_used_keys ORDER BY rowid LIMIT ${KEYS_PRUNED_AT_ONCE})
+    AND used_at NOT BETWEEN ${TIME} - ${KEY_PERIOD - 1} AND ${TIME} + ${KEY_PERIOD} RETURNING 1`,
   key: `SELECT ${KEY} AS json FROM petstore_keys
     WHERE token_sha256 = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${TIME})`,
   keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,

@@ -11,7 +11,6 @@ import type {
   PetStorage,
 } from '../../../src/index.ts'
 import { petOf } from '../../../src/model.ts'
-import { subjectName } from '../shared/counters.ts'
 import type { Command, RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
@@ -36,33 +35,31 @@ interface Tables {
 export function tableStorage({ read, transact, hash, clock }: Tables): PetStorage {
   let keysUsed = 0
 
-  async function create(pet: NewPet, context?: CallContext): Promise<Pet> {
-    const { name, categoryId, status } = pet
+  async function create({ name, categoryId, status }: NewPet, context?: CallContext): Promise<Pet> {
     const [added] = await transact([['addPet', name, `${categoryId}`, status ?? null]], context)
-    const [{ id }] = added as [{ readonly id: string }]
-    return petOf(BigInt(id), pet)
+    return storedPet(added)
   }
 
-  async function createWithKey(pet: NewPet, idempotency: Idempotency, context?: CallContext): Promise<CreatedPet> {
-    const { name, categoryId, status } = pet
-    const scope = await subjectName(idempotency.scope)
-    const hashes = await hash(idempotency)
-    const usedKey = [scope, hashes.key] as const
+  async function createWithKey(
+    { name, categoryId, status }: NewPet,
+    idempotency: Idempotency,
+    context?: CallContext,
+  ): Promise<CreatedPet> {
+    const { key, fingerprint } = await hash(idempotency)
     const now = clock?.now() ?? null
     const commands: Command[] = [
-      ['pruneExpiredKey', ...usedKey, now],
-      ['addPetOnce', name, `${categoryId}`, status ?? null, ...usedKey],
-      ['useKey', ...usedKey, hashes.fingerprint, now, ...usedKey],
-      ['usedKey', ...usedKey],
+      ['removeExpiredKey', key, now],
+      ['addPetOnce', name, `${categoryId}`, status ?? null, key],
+      ['useKey', key, fingerprint, now],
+      ['usedKey', key],
     ]
-    if (keysUsed % PRUNE_KEYS_EVERY === 0) commands.push(['pruneExpiredKeys', now, now])
+    if (keysUsed % PRUNE_KEYS_EVERY === 0) commands.push(['removeExpiredKeys', now, now])
     keysUsed += 1
     const [_expired, added, _used, found] = await transact(commands, context)
-    const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
-    const created = petOf(BigInt(id), pet)
-    // `addPetOnce` returns a row only if it has added the animal.
-    if (added?.length === 1) return created
-    return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
+    const pet = storedPet(found)
+    if (added?.length === 1) return pet
+    const [use] = found as [{ readonly fingerprint: string }]
+    return { ...pet, earlier: use.fingerprint === fingerprint ? 'same' : 'different' }
   }
 
   return {
@@ -84,6 +81,15 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
 
 function parse(rows: readonly unknown[]): unknown {
   return JSON.parse((rows as JsonRows)[0]?.json ?? '[]')
+}
+
+/** Throws if there is no row: a trigger of the host may have dropped it, and the animal is not stored. */
+function storedPet(rows: readonly unknown[] | undefined): Pet {
+  if (rows?.length !== 1)
+    throw new Error(
+      'the database added no animal, and reported no error: look for a trigger on petstore_pets or petstore_used_keys',
+    )
+  return fromRow(parse(rows) as Row)
 }
 
 function fromRow([id, name, categoryId, status]: Row): Pet {

@@ -11,10 +11,7 @@ const released = {
   },
   'SQLite and D1': {
     steps: sqliteSteps,
-    hashes: [
-      'c2b499c7c0307f3697fe8b51ff7bc3af138b8780edfbe0fa6706f379e39f24b5',
-      '4f8a19827ac05cd9c7e6008c9322c7d243071122cc55daf95973c3e9f512608c',
-    ],
+    hashes: ['bb4d9a77e12bb9d5f5f224cf1206a7bd0871af159031d0cb2fe76e0603551461'],
   },
 }
 
