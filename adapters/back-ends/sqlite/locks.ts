@@ -12,7 +12,9 @@ export function pauseAfter(failedAttempts: number): number {
 }
 
 export function lockedFor(busyTimeout: number): PetStoreError {
-  return unavailable(new Error(`another process has locked the file for ${busyTimeout} ms`))
+  return unavailable(
+    new Error(`the database is locked: another process did not finish writing within ${busyTimeout} ms`),
+  )
 }
 
 /** Resolves with what `work` returns. `work` may run several times, because the file may be locked. */

@@ -470,7 +470,9 @@ describe('a command with an invalid file or database', () => {
     const { code, stderr } = await runPetstore(['keys', 'issue', '--plan', 'free', '--data', data])
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^petstore: cannot use .*pets\.db: database is locked\n$/),
+      expect.stringMatching(
+        /^petstore: cannot use .*pets\.db: the database is locked: another process did not finish writing within 5000 ms\n$/,
+      ),
     ])
   })
 
