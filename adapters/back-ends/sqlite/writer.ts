@@ -4,6 +4,7 @@ import { abortReason, systemClock } from '../../../src/support/time.ts'
 import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import type { SqliteDatabase } from './connection.ts'
 import { isLocked, translated } from './errors.ts'
+import { createLogMover } from './full-disk.ts'
 import { lockedFor, pauseAfter } from './locks.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
@@ -63,6 +64,7 @@ interface WriterOptions {
 export function createWriter(database: SqliteDatabase, { check, busyTimeout }: WriterOptions): Write {
   /** While this list has a job, `flush` or `retry` is scheduled. */
   const waiting: Job[] = []
+  const moveLogIfFull = createLogMover(database)
   /** How often the file was locked since the last transaction. */
   let failedAttempts = 0
 
@@ -94,6 +96,7 @@ export function createWriter(database: SqliteDatabase, { check, busyTimeout }: W
       return []
     } catch (error) {
       if (isLocked(error)) return group
+      moveLogIfFull(error)
       const fault = translated(error)
       // Repeat each job alone, so that one failure does not reject the others.
       if (!isPetStoreError(fault) && group.length > 1) return group.flatMap((job) => commit([job]))

@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { createPetStore } from '../../../src/index.ts'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { findProgram } from '../../support/server-process.ts'
@@ -45,6 +48,20 @@ describe.skipIf(noServer || noDisk)('a full disk', () => {
       execFileSync('umount', [disk])
       await server.remove()
     }
+  })
+})
+
+describe('a SQLite file whose log a long reader has kept until no disk space was left', () => {
+  test.skipIf(process.platform === 'win32')('is written again after the reader has gone', async () => {
+    const { folder, remove } = temporaryFolder()
+    onTestFinished(remove)
+    const program = join(import.meta.dirname, 'programs/full-log.mjs')
+    // The shell limits the size of each file to 2 MB. SQLite then fails as at the end of a disk quota.
+    const command = ['-c', 'ulimit -f 2048; exec "$0" "$@"', process.execPath, program, join(folder, 'pets.db')]
+    const { stdout } = await promisify(execFile)('bash', command)
+    const { codes, stored, added } = JSON.parse(stdout)
+    expect(codes).toEqual(['service_unavailable'])
+    expect(stored).toBe(added)
   })
 })
 
