@@ -2,7 +2,7 @@ export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErr
 export type { CorsOptions } from './http/cors.ts'
 export type { SunsetPolicy } from './http/deprecation.ts'
 export { type PetStoreFetch, toApiRequest } from './http/fetch.ts'
-export type { ApiRequest } from './http/request.ts'
+export { type ApiRequest, wrapRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory.ts'

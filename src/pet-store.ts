@@ -141,6 +141,7 @@ export function createPetStore(
   }
 
   function createContext(request: ApiRequest): RequestContext {
+    if (typeof request.header !== 'function') throw invalidOption('request', COMPLETE_REQUEST, request)
     const target = readTarget(request, basePath)
     const route = matchRoute(request.method, target.route)
     return {
@@ -271,6 +272,8 @@ export function createPetStore(
     errorResponse: (code) => uncounted(errorResponse(code)),
   }
 }
+
+const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'
 
 /** Adds the headers that every response has. */
 function addCommonHeaders(headers: string[], allowance: Allowance): void {

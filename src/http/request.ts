@@ -41,6 +41,30 @@ export interface ApiRequest extends CallContext {
 }
 
 /**
+ * Returns a request that does the same as `request`, with `members` in place of its own. A copy,
+ * `{ ...request }`, would lose the methods of an adapter's request, its address and its signal.
+ * @example
+ * ```ts
+ * import { type ApiRequest, createPetStore, wrapRequest } from 'petstore-kit'
+ *
+ * const petStore = createPetStore()
+ * const ofShop = {
+ *   ...petStore,
+ *   handle: (request: ApiRequest) => petStore.handle(wrapRequest(request, { mountPath: '/shop' })),
+ * }
+ * ```
+ */
+export function wrapRequest(request: ApiRequest, members: Partial<ApiRequest>): ApiRequest {
+  return new Proxy({} as ApiRequest, {
+    get(_, name) {
+      if (Object.hasOwn(members, name)) return Reflect.get(members, name)
+      const value: unknown = Reflect.get(request, name)
+      return typeof value === 'function' ? value.bind(request) : value
+    },
+  })
+}
+
+/**
  * The parts of a request target. `URL` is not used to find them, because `URL` needs the Host
  * header.
  */

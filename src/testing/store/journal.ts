@@ -1,4 +1,4 @@
-import { type ApiRequest, originForm } from '../../http/request.ts'
+import { type ApiRequest, originForm, wrapRequest } from '../../http/request.ts'
 import type { ApiResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'
 import type { Clock } from '../../ports.ts'
@@ -77,12 +77,5 @@ export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => vo
     keep(bytes)
     return bytes
   }
-  // A proxy, not a copy: adapters compute some members only when they are read, and a copy would
-  // read all members.
-  return new Proxy({} as ApiRequest, {
-    get(_, name) {
-      const value: unknown = name === 'body' ? body : Reflect.get(request, name)
-      return typeof value === 'function' ? value.bind(request) : value
-    },
-  })
+  return wrapRequest(request, { body })
 }

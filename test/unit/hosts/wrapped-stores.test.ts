@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
-import { type ApiRequest, createPetStore, type PetStore } from '../../../src/index.ts'
+import { type ApiRequest, createPetStore, type PetStore, wrapRequest } from '../../../src/index.ts'
 import { startServer } from '../../support/node-server.ts'
 import { rawRequest } from '../../support/raw-http.ts'
 
@@ -58,4 +58,46 @@ test('toBunHandler reads petStore.handle again at each request', async () => {
   expect((await handler(new Request(url), server)).status).toBe(401)
   petStore.handle = async () => ({ status: 418, headers: [], body: '' })
   expect((await handler(new Request(url), server)).status).toBe(418)
+})
+
+describe('a wrapper that changes a request', () => {
+  async function answer(change: (request: ApiRequest) => ApiRequest) {
+    const onError = vi.fn()
+    const onResponse = vi.fn()
+    const petStore = createPetStore({ onError, onResponse })
+    const { token } = await petStore.keyStore.issue({ plan: 'free' })
+    const handler = toBunHandler({ ...petStore, handle: (request) => petStore.handle(change(request)) })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const request = new Request('http://localhost/shop/v1/pets', {
+      method: 'POST',
+      headers,
+      body: '{"name":"Rex","categoryId":1}',
+    })
+    const { status } = await handler(request, { requestIP: () => ({ address: '192.0.2.1' }) })
+    return { status, onError, onResponse }
+  }
+
+  test('wrapRequest keeps the methods, the address and the signal', async () => {
+    const signals: unknown[] = []
+    const { status, onResponse } = await answer((request) => {
+      const wrapped = wrapRequest(request, { mountPath: '/shop' })
+      signals.push(request.signal, wrapped.signal)
+      return wrapped
+    })
+    expect(status).toBe(201)
+    expect(onResponse.mock.calls).toMatchObject([[{ clientAddress: '192.0.2.1', target: '/shop/v1/pets' }]])
+    expect(signals[0]).toBe(signals[1])
+  })
+
+  test('wrapRequest may remove a member', () => {
+    const request = { clientAddress: '192.0.2.1' } as ApiRequest
+    expect(wrapRequest(request, { clientAddress: undefined }).clientAddress).toBeUndefined()
+  })
+
+  test('a copy that has lost its methods gets 500 and an error that says what to do', async () => {
+    const { status, onError } = await answer((request) => ({ ...request, mountPath: '/shop' }))
+    expect(status).toBe(500)
+    const message = expect.stringContaining('such as wrapRequest returns and { ...request } does not')
+    expect(onError.mock.calls).toMatchObject([[{ code: 'invalid_option', message }, { method: 'POST' }]])
+  })
 })
