@@ -121,9 +121,11 @@ function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
     throw wrongResult('key store: expected an ApiKey such as { id, plan } or undefined from find', key)
   const { expiresAt } = key
   if (expiresAt != null && !(typeof expiresAt === 'number' && !Number.isNaN(expiresAt) && !looksLikeSeconds(expiresAt)))
-    throw wrongResult('key store: expected expiresAt of a key in milliseconds since the Unix epoch', expiresAt)
+    throw wrongResult(EXPIRY, expiresAt)
   return key
 }
+
+const EXPIRY = 'key store: expected expiresAt of a key in milliseconds since the Unix epoch, such as date.getTime()'
 
 function wrongResult(expected: string, result: unknown): TypeError {
   return new TypeError(`${expected}, got ${describeValue(result)}`)

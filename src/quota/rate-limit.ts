@@ -1,4 +1,4 @@
-import { errorTable } from '../errors.ts'
+import { errorTable, PetStoreError } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits, RateLimit } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
@@ -33,8 +33,9 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   return limitsSchema.safeParse(key.limits).data
 }
 
-export function missingLimits(key: ApiKey): Error {
-  return new Error(
+export function missingLimits(key: ApiKey): PetStoreError {
+  return new PetStoreError(
+    'invalid_option',
     `key ${key.id}: expected limits ${LIMITS}, on the key or on its plan "${key.plan}" in the option plans of createPetStore (--plan-limits of petstore serve)`,
   )
 }
@@ -43,7 +44,7 @@ export function missingLimits(key: ApiKey): Error {
 export function subjectOf({ id, account }: ApiKey): string {
   if (account) return `account:${account}`
   // Without this check, all keys without an id would share one counter.
-  if (!id) throw new Error('key store: expected a key with an id or an account, got neither')
+  if (!id) throw new PetStoreError('invalid_option', 'key store: expected a key with an id or an account, got neither')
   return `key:${id}`
 }
 

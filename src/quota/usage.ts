@@ -1,6 +1,10 @@
+import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { Clock, QuotaCount, QuotaStore } from '../ports.ts'
+import { expecting } from '../schemas/expected.ts'
+import { describeSecret } from '../schemas/options.ts'
+import { parseOption } from '../schemas/parse-options.ts'
 import { customerRequestOf, limitsOf, missingLimits, type QuotaRules, subjectOf } from './rate-limit.ts'
 
 /** One of the two windows in which requests are counted. */
@@ -38,7 +42,8 @@ export interface Usage {
 export interface UsageFunctions {
   /**
    * Returns what a key has used, without counting a request.
-   * @throws {PetStoreError} `usage_not_supported` if the quota store has no `peek`
+   * @throws {PetStoreError} `usage_not_supported` if the quota store has no `peek`; `invalid_option`
+   * if neither the key nor its plan has limits
    */
   usage(key: ApiKey): Promise<Usage>
   /**
@@ -49,16 +54,23 @@ export interface UsageFunctions {
   resetUsage(key: ApiKey): Promise<void>
 }
 
+const apiKey = z.custom<ApiKey>(
+  (value) => typeof Object(value).plan === 'string',
+  expecting('a key such as { id, plan }, not its token or its id', describeSecret),
+)
+
 export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Clock): UsageFunctions {
   return {
-    async usage(key) {
+    async usage(given) {
+      const key = parseOption('key', apiKey, given)
       const limits = limitsOf(key, rules)
       if (!limits) throw missingLimits(key)
       const count = await quota.peek?.(customerRequestOf(key, limits, rules, clock.now()))
       if (count === undefined) throw notSupported('peek')
       return usageOf(key, count, limits)
     },
-    async resetUsage(key) {
+    async resetUsage(given) {
+      const key = parseOption('key', apiKey, given)
       if (!quota.reset) throw notSupported('reset')
       await quota.reset({ subject: subjectOf(key), anonymous: false })
     },

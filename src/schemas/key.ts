@@ -9,7 +9,7 @@ import { isStorable } from './text.ts'
 const PLAN = 'the name of a plan, without U+0000 and lone surrogates'
 const ACCOUNT = 'a string that is not empty, without U+0000 and lone surrogates'
 const LABEL = 'a string without U+0000 and lone surrogates'
-const EXPIRY = 'whole milliseconds since the Unix epoch, not seconds'
+const EXPIRY = 'whole milliseconds since the Unix epoch, not seconds, such as date.getTime()'
 
 export const plan = textThat((text) => text !== '' && isStorable(text), PLAN)
 /** The names of plans that a back end accepts besides the default ones. */

@@ -8,7 +8,9 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'string') return `the string ${JSON.stringify(shorten(value))}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof JsonNumber) return `the number ${shorten(value.text)}`
-  if (typeof value === 'object') return value instanceof Promise ? 'a promise' : 'an object'
+  if (value instanceof Promise) return 'a promise'
+  if (value instanceof Date) return 'a Date'
+  if (typeof value === 'object') return 'an object'
   return `a ${typeof value}`
 }
 

@@ -89,7 +89,21 @@ test('a quota store without peek and reset gives a clear error', async () => {
 })
 
 test('usage rejects a key without limits', async () => {
-  await expect(createPetStore().usage({ id: 'a', plan: 'gold' })).rejects.toThrow('on its plan "gold"')
+  const usage = createPetStore().usage({ id: 'a', plan: 'gold' })
+  await expect(usage).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('on its plan "gold"'),
+  })
+})
+
+test.each(['usage', 'resetUsage'] as const)('%s rejects a token, and does not repeat it', async (method) => {
+  const store = createPetStore()
+  const { token } = await store.keyStore.issue({ plan: 'free' })
+  await expect(store[method](token as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: 'option key: expected a key such as { id, plan }, not its token or its id, got the string "***"',
+  })
+  await expect(store[method](undefined as never)).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
 test('keys of one account share counts, and each has the limits of its own plan', async () => {
