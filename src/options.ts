@@ -22,7 +22,7 @@ import {
   wholeNumber,
   withMethods,
 } from './schemas/options.ts'
-import { parseOptions } from './schemas/parse-options.ts'
+import { parseOptions, similarName } from './schemas/parse-options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, DEFAULT_STATUS, newPet } from './schemas/pet.ts'
 import { isUrl } from './support/text.ts'
 import { systemClock } from './support/time.ts'
@@ -166,13 +166,21 @@ export const storeShape = {
   onResponse: z.optional(functionOf<NonNullable<PetStoreOptions['onResponse']>>()),
 } satisfies Shape<PetStoreOptions>
 
+const storeOptions = optionsOf<PetStoreOptions>(storeShape)
+
 /**
- * The members `migrate` and `close` are no options, but a caller passes them with
- * `createPetStore({ ...backEnd })`.
+ * Leaves out the members that a back end has besides its ports, such as `close`: a caller passes
+ * them with `createPetStore({ ...backEnd })`. A member whose name resembles an option stays, so that
+ * a misspelt option is reported. Without a back end, every unknown member is reported.
  */
-const storeOptions = optionsOf<PetStoreOptions>(storeShape, {
-  others: { migrate: z.optional(z.unknown()), close: z.optional(z.unknown()) },
-})
+function withoutOwnMembers(given: PetStoreOptions): PetStoreOptions {
+  const { storage, keyStore, quota } = Object(given) as PetStoreOptions
+  if (!storage && !keyStore && !quota) return given
+  const known = Object.keys(storeShape)
+  const resembling = Object.keys(given).filter((name) => similarName(name, known) !== undefined)
+  const kept = new Set([...known, ...resembling])
+  return Object.fromEntries([...kept].map((name) => [name, Reflect.get(given, name)]))
+}
 
 /** The largest body, in bytes. */
 export const DEFAULT_BODY_LIMIT = 65_536
@@ -185,7 +193,7 @@ const ALLOW_TIMEOUT = 1_000
  * @throws {PetStoreError} `invalid_option`
  */
 export function resolveOptions(given: PetStoreOptions) {
-  const options = parseOptions(storeOptions, given)
+  const options = parseOptions(storeOptions, withoutOwnMembers(given))
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')

@@ -34,9 +34,27 @@ export interface Problem {
   readonly known?: readonly string[] | undefined
 }
 
-/** Returns every problem that zod has found, the first member of the schema first. */
+/**
+ * Returns every problem that zod has found, the first member of the schema first. Several unknown
+ * names in one object get the list of the known ones only once.
+ */
 export function problemsOf({ issues }: z.core.$ZodError): Problem[] {
-  return issues.flatMap((issue) => innerProblems(issue, []))
+  let listed: readonly string[] | undefined
+  return issues
+    .flatMap((issue) => innerProblems(issue, []))
+    .map((problem) => {
+      const { known } = problem
+      if (known === undefined || known !== listed) {
+        listed = known
+        return problem
+      }
+      return { ...problem, message: problem.message.replace(optionsText(known), 'these options') }
+    })
+}
+
+/** Returns the known names of an object, as the problem of an unknown one lists them. */
+export function optionsText(known: readonly string[]): string {
+  return `the options ${known.join(', ')}`
 }
 
 /**

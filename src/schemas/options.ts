@@ -3,7 +3,7 @@ import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { isUrl } from '../support/text.ts'
-import { type Expectation, expecting, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
+import { type Expectation, expecting, optionsText, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
 
 interface ObjectRules {
   /** A valid object in words. @default 'a plain object' */
@@ -42,7 +42,7 @@ function isPlainObject(value: unknown): boolean {
 
 /** The schema of a member whose name is unknown. `params` is part of each problem. */
 function unknownMember(known: readonly string[]) {
-  const { error } = expecting(`one of the options ${known.join(', ')}`)
+  const { error } = expecting(`one of ${optionsText(known)}`)
   return z.custom<undefined>((value) => value === undefined, { error, params: { known } })
 }
 

@@ -12,20 +12,24 @@ import { optionError, optionsError } from './options.ts'
 export function parseOptions<T>(schema: z.ZodMiniType<T>, options: unknown): T {
   const parsed = schema.safeParse(options)
   if (parsed.success) return parsed.data
-  throw optionsError(parsed.error, similarName)
+  throw optionsError(parsed.error, similarNameHint)
 }
 
 /** Checks one argument or option. @throws {PetStoreError} `invalid_option`, with its name */
 export function parseOption<T>(name: string, schema: z.ZodMiniType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw optionError(name, parsed.error, similarName)
+  throw optionError(name, parsed.error, similarNameHint)
 }
 
 /** Returns a known name that is similar to an unknown one, as a question. */
-function similarName({ path, known = [] }: Problem): string {
-  const name = String(path.at(-1))
-  // If more than a third of the letters differ, the names are probably different words.
-  const similar = known.find((option) => leven(name, option) <= name.length / 3)
+function similarNameHint({ path, known = [] }: Problem): string {
+  const similar = similarName(String(path.at(-1)), known)
   return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
+}
+
+/** Returns the known name that `name` is probably meant to be. */
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  // If more than a third of the letters differ, the names are probably different words.
+  return known.find((option) => leven(name, option) <= name.length / 3)
 }

@@ -219,6 +219,59 @@ test('the error about several options names each of them', () => {
   )
 })
 
+test('the error about several unknown names lists the known ones once', () => {
+  const unknown = { colour: 'red', cors: { origin: 1, header: 2 }, timeot: 5 }
+  expect(() => createPetStore(unknown as object)).toThrow(
+    'option cors.origin: expected one of the options origins, credentials, headers, maxAge, got the number 1; did you mean cors.origins?; ' +
+      'option cors.header: expected one of these options, got the number 2; did you mean cors.headers?; ' +
+      `option colour: expected one of the options ${STORE_OPTIONS}, got the string "red"; ` +
+      'option timeot: expected one of these options, got the number 5; did you mean timeout?',
+  )
+})
+
+describe('a back end with members of its own', () => {
+  const backEnd = { ...memory(), dispose() {}, pool: new Map(), name: 'ours' }
+
+  test('is accepted', () => {
+    expect(() => createPetStore({ ...backEnd })).not.toThrow()
+    expect(() => createPetStore(backEnd)).not.toThrow()
+  })
+
+  test('a member whose name resembles an option is reported', () => {
+    expect(() => createPetStore({ ...backEnd, timeot: 5, onerror() {} } as object)).toThrow(
+      `option timeot: expected one of the options ${STORE_OPTIONS}, got the number 5; did you mean timeout?; ` +
+        'option onerror: expected one of these options, got a function; did you mean onError?',
+    )
+  })
+
+  test('a misspelt port is reported', () => {
+    const { storage, keyStore, quota } = memory()
+    expect(() => createPetStore({ storage, keystore: keyStore, quota } as object)).toThrow('did you mean keyStore?')
+  })
+
+  test('options may be members of a class', () => {
+    class Options {
+      readonly #basePath = '/shop'
+      readonly pool = {}
+      readonly keyStore = memory().keyStore
+      get basePath() {
+        return this.#basePath
+      }
+    }
+    expect(createPetStore(new Options()).basePath).toBe('/shop')
+  })
+})
+
+test.each([new Date(0), '2030-12-05', 1_900_000_000])('issue says how to write the expiry %s', async (expiresAt) => {
+  const { keyStore } = memory()
+  await expect(keyStore.issue({ plan: 'free', expiresAt: expiresAt as never })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(
+      /^option expiresAt: expected whole milliseconds .*, such as date\.getTime\(\), got /,
+    ),
+  })
+})
+
 describe('options that the caller changes later', () => {
   test('have no effect on a pet store', async () => {
     const free = { perMinute: 2, perDay: 9 }
