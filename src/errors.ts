@@ -147,6 +147,21 @@ export function codeOf(error: unknown): PetStoreErrorCode | undefined {
   }
 }
 
+/** The error with which a key store refuses a token. */
+export type Refusal = PetStoreError & { readonly status: 401 | 403 }
+
+/**
+ * Returns whether a key store refuses a token with this error: a `PetStoreError` with the status 401
+ * or 403, and a code of its own or one of this status.
+ */
+export function isRefusal(error: unknown): error is Refusal {
+  const code = codeOf(error)
+  if (code === undefined) return false
+  const { status } = error as PetStoreError
+  const isOwnCode = !isErrorCode(code) || errorTable[code].status === status
+  return (status === 401 || status === 403) && isOwnCode
+}
+
 /**
  * Wraps a `PetStoreError` that a port must not throw: an `invalid_body` from a port would otherwise
  * send 400 to the client.

@@ -1,4 +1,4 @@
-import { codeOf, PetStoreError, PortFault } from './errors.ts'
+import { codeOf, isRefusal, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey } from './model.ts'
 import type { BackEnd, CallContext, Clock, MaybePromise, QuotaCount, QuotaCounter, QuotaRequest } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
@@ -62,8 +62,14 @@ type GuardedCall = <T>(
  * milliseconds.
  * @param succeed - called after a promise of the port was fulfilled. A value that is no promise may
  * come from a cache
+ * @param isExpected - returns whether the port may throw this `PetStoreError`
  */
-function guard(port: string, timeout: number, succeed: () => void): GuardedCall {
+function guard(
+  port: string,
+  timeout: number,
+  succeed: () => void,
+  isExpected: (error: unknown) => boolean = () => false,
+): GuardedCall {
   return async (context, call, check = (value) => value) => {
     const timed = new TimedContext(context)
     const onTimeout = () => {
@@ -80,7 +86,7 @@ function guard(port: string, timeout: number, succeed: () => void): GuardedCall 
       succeed()
       return result
     } catch (error) {
-      throw toPortFault(error)
+      throw isExpected(error) ? error : toPortFault(error)
     } finally {
       timed.settle()
     }
@@ -142,7 +148,7 @@ export function guardPorts(
   clock: Clock,
 ): BackEnd {
   const callStorage = guard('storage', timeout, noteSuccessOf(storage, clock))
-  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock))
+  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock), isRefusal)
   const callQuota = guard('quota store', quotaTimeout, noteSuccessOf(quota, clock))
   return {
     storage: {

@@ -98,6 +98,10 @@ export interface KeyStore {
    * Returns the key for a token, or `undefined` or `null` if the token is unknown, revoked or
    * expired. The token comes from the client: only its characters have been checked (RFC 9110,
    * section 11.2: token68).
+   *
+   * To refuse a token in your own words, throw a {@link PetStoreError} with a code of your own and
+   * the status 401 or 403. The client gets its code and message, and its request is counted by its
+   * address.
    */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | null | undefined>
 }

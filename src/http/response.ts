@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from '../errors.ts'
+import { type ErrorCode, errorTable, type PetStoreErrorCode } from '../errors.ts'
 
 /** A response as plain values. */
 export interface ApiResponse {
@@ -49,13 +49,20 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
  */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
-  readonly code?: ErrorCode
+  readonly code?: PetStoreErrorCode
 }
 
 export function errorResponse(code: ErrorCode, headers?: readonly string[], message?: string): OwnResponse {
   const { status, message: defaultMessage } = errorTable[code]
-  const text = JSON.stringify(message ?? defaultMessage)
-  return { ...jsonResponse(status, `{"code":"${code}","message":${text},"status":${status}}`, headers), code }
+  return responseOf({ code, message: message ?? defaultMessage, status }, headers)
+}
+
+/** Returns a response with the three members of an error, whose code may be one of the host. */
+export function responseOf(
+  { code, message, status }: { code: PetStoreErrorCode; message: string; status: number },
+  headers?: readonly string[],
+): OwnResponse {
+  return { ...jsonResponse(status, JSON.stringify({ code, message, status }), headers), code }
 }
 
 /** Returns a JSON response, which caches must not store, because it is for one API key. */

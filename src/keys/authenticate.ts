@@ -1,25 +1,35 @@
+import { errorTable, isRefusal, type Refusal } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
-import { errorResponse, type OwnResponse } from '../http/response.ts'
+import { type OwnResponse, responseOf } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore } from '../ports.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 
 /**
  * The sender of a request: the holder of a valid key, or a client without one and the reason for
- * its 401.
+ * its 401 or 403.
  */
-export type Caller =
-  | { readonly key: ApiKey }
-  | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }
+export type Caller = { readonly key: ApiKey } | ClientWithoutKey
+
+interface ClientWithoutKey {
+  readonly key?: undefined
+  readonly error: Pick<Refusal, 'code' | 'message' | 'status'>
+  readonly challenge: string
+}
 
 const CHALLENGE = 'Bearer realm="petstore"'
-const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
+const NO_CREDENTIAL: Caller = { error: errorOf('missing_api_key'), challenge: CHALLENGE }
 /**
  * This challenge has no `error`, which is only for requests with a bearer token (RFC 6750, section
  * 3.1).
  */
-const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
-const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
+const OTHER_SCHEME: Caller = { error: errorOf('invalid_api_key'), challenge: CHALLENGE }
+const TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`
+const INVALID_TOKEN: Caller = { error: errorOf('invalid_api_key'), challenge: TOKEN_CHALLENGE }
+
+function errorOf(code: 'missing_api_key' | 'invalid_api_key') {
+  return { code, ...errorTable[code] }
+}
 
 const SCHEME = /^bearer(?: |$)/i
 /**
@@ -33,9 +43,14 @@ export async function authenticate(request: ApiRequest, keyStore: KeyStore, cloc
   if (header === undefined) return NO_CREDENTIAL
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
-  // A key store of the host may return a key that has expired.
-  const key = liveKey(await keyStore.find(token, request), clock.now())
-  return key ? { key } : INVALID_TOKEN
+  try {
+    // A key store of the host may return a key that has expired.
+    const key = liveKey(await keyStore.find(token, request), clock.now())
+    return key ? { key } : INVALID_TOKEN
+  } catch (error) {
+    if (isRefusal(error)) return { error, challenge: TOKEN_CHALLENGE }
+    throw error
+  }
 }
 
 /**
@@ -49,9 +64,9 @@ function tokenOf(header: string): string | undefined {
   return isToken68(token) ? token : undefined
 }
 
-/** Returns a 401 response with a challenge (RFC 9110, section 11.6.1). */
-export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): OwnResponse {
-  return errorResponse(code, ['WWW-Authenticate', challenge])
+/** Returns a 401 response with a challenge (RFC 9110, section 11.6.1), or a 403 without one. */
+export function unauthorized({ error, challenge }: ClientWithoutKey): OwnResponse {
+  return responseOf(error, error.status === 401 ? ['WWW-Authenticate', challenge] : [])
 }
 
 /**

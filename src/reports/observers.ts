@@ -1,4 +1,4 @@
-import { codeOf, type ErrorCode, isPortFault, type PetStoreError } from '../errors.ts'
+import { codeOf, isPortFault, type PetStoreError, type PetStoreErrorCode } from '../errors.ts'
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
 import type { Route } from '../http/routes.ts'
@@ -36,10 +36,10 @@ export interface ResponseReport {
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
   /**
-   * The error code in the body, such as `api_key_banned` for a ban. `undefined` for a success, and
-   * for the status 499.
+   * The error code in the body, such as `api_key_banned` for a ban, or a code of your own with which
+   * your key store has refused a token. `undefined` for a success, and for the status 499.
    */
-  readonly code?: ErrorCode | undefined
+  readonly code?: PetStoreErrorCode | undefined
   /** The operation; `undefined` if the path or the method has none. */
   readonly operation?: OperationName | undefined
   /** The id of the API key; `undefined` if there was no valid key. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { isToken, keyChanges, newKey } from '../../../src/back-end.ts'
 import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { isToken68 } from '../../../src/keys/authenticate.ts'
@@ -30,6 +30,77 @@ describe('the Authorization header', () => {
     expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
     const isBearer = /^bearer(?: |$)/i.test(header)
     expect(challengeOf(got)).toBe(`Bearer realm="petstore"${isBearer ? ', error="invalid_token"' : ''}`)
+  })
+})
+
+describe('a token that the key store refuses', () => {
+  async function refusing(error: unknown) {
+    const onError = vi.fn()
+    const onResponse = vi.fn()
+    const keyStore: KeyStore = {
+      find: async () => {
+        throw error
+      },
+    }
+    const anonymous = { perMinute: 2, perDay: 9 }
+    const { send } = await startApi({ keyStore, anonymous, onError, onResponse })
+    return { send: () => send('/v1/pets', { address: '192.0.2.1' }), onError, onResponse }
+  }
+
+  test('gets 403 with the code and the message of the key store', async () => {
+    const error = new PetStoreError('account_suspended', 'Pay the "last" invoice.', { status: 403 })
+    const { send, onError, onResponse } = await refusing(error)
+    const got = await send()
+    expect(got.status).toBe(403)
+    expect(got.json).toEqual({ code: 'account_suspended', message: 'Pay the "last" invoice.', status: 403 })
+    expect(challengeOf(got)).toBeNull()
+    expect(onError).not.toHaveBeenCalled()
+    expect(onResponse.mock.calls).toMatchObject([[{ status: 403, code: 'account_suspended', keyId: undefined }]])
+  })
+
+  test.each(['token_expired', 'invalid_api_key'])('gets 401 with a challenge: %s', async (code) => {
+    const { send, onError } = await refusing(new PetStoreError(code, 'Log in again.', { status: 401 }))
+    const got = await send()
+    expect([got.status, got.code, got.message]).toEqual([401, code, 'Log in again.'])
+    expect(challengeOf(got)).toBe('Bearer realm="petstore", error="invalid_token"')
+    expect(onError).not.toHaveBeenCalled()
+  })
+
+  test('is counted by the address of the client', async () => {
+    const { send } = await refusing(new PetStoreError('account_suspended', 'No.', { status: 403 }))
+    const got = await send()
+    expect([got.headers.get('x-ratelimit-limit'), got.headers.get('x-ratelimit-remaining')]).toEqual(['2', '1'])
+    expect((await send()).status).toBe(403)
+    expect((await send()).status).toBe(429)
+  })
+
+  test.each([
+    ['another status', new PetStoreError('account_suspended', 'No.', { status: 402 })],
+    ['no status', new PetStoreError('account_suspended', 'No.')],
+    ['a code of the API for another status', new PetStoreError('pet_not_found', 'No.', { status: 403 })],
+    ['another kind of error', Object.assign(new Error('No.'), { code: 'account_suspended', status: 403 })],
+  ])('an error with %s is a fault', async (_, error) => {
+    const { send, onError } = await refusing(error)
+    expect(await send()).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.objectContaining({ method: 'GET' }))
+  })
+
+  test('a storage must not refuse', async () => {
+    const onError = vi.fn()
+    const error = new PetStoreError('account_suspended', 'No.', { status: 403 })
+    const list = () => {
+      throw error
+    }
+    const { send } = await startApi({ storage: { ...memory().storage, list }, onError })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.anything())
+  })
+
+  test('cachedKeyStore passes the refusal on', async () => {
+    const error = new PetStoreError('account_suspended', 'No.', { status: 403 })
+    const find = vi.fn(() => Promise.reject(error))
+    const { send } = await startApi({ keyStore: cachedKeyStore({ find }) })
+    expect([(await send('/v1/pets')).code, (await send('/v1/pets')).code]).toEqual([error.code, error.code])
   })
 })
 
