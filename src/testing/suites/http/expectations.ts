@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable } from '../../../errors.ts'
 import type { Pet } from '../../../model.ts'
 import { problemText } from '../../../schemas/expected.ts'
 import { pet } from '../../../schemas/pet.ts'
-import { same, show } from '../ports/report.ts'
+import { difference, show } from '../ports/report.ts'
 import type { ContractResponse } from './client.ts'
 
 export function check(holds: boolean, what: string): void {
@@ -11,7 +11,7 @@ export function check(holds: boolean, what: string): void {
 
 /** Compares plain values deeply. A member that is `undefined` counts as absent. */
 export function checkEqual(actual: unknown, expected: unknown, what: string): void {
-  check(same(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
+  check(difference(actual, expected) === undefined, `${what}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
 export function expectStatus({ name, status, text }: ContractResponse, expected: number): void {

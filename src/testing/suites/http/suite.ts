@@ -1,5 +1,5 @@
 import { invalidOption } from '../../../schemas/options.ts'
-import type { TestRunner } from '../ports/runner.ts'
+import type { TestRunner } from '../ports/suite.ts'
 import { behaviourRules } from './behaviour-rules.ts'
 import { contractClient, type HttpContractOptions } from './client.ts'
 import { interfaceRules } from './interface-rules.ts'

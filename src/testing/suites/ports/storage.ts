@@ -1,22 +1,21 @@
-import type { Arbitrary } from 'fast-check'
-import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type NewPet, type Pet, petStatuses } from '../../../model.ts'
-import type { PetQuery, PetStorage } from '../../../ports.ts'
-import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
-import { type CheckedStorage, checkedStorage, showIds } from './checked-storage.ts'
-import { callsWithKeys, idempotencyExamples, idempotencyExamplesWithoutClock } from './idempotency.ts'
-import { show } from './report.ts'
-import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
-import { races, runBursts, runRace, smallRace } from './storage-race.ts'
+import { INT64_MAX, MAX_LIMIT, type NewPet, type Pet, petStatuses } from '../../../model.ts'
+import { KEY_PERIOD, keyText } from '../../../pets/idempotency.ts'
+import type { PetStorage } from '../../../ports.ts'
+import { equal } from './report.ts'
+import { add, addAtOnce, checkAdded, createWithKey, idsOf, listReturns, pageOf, type Storage } from './storage-calls.ts'
+import { race, raceInBursts } from './storage-race.ts'
+import { type FastCheck, type On, type SuiteOptions, suiteOf, type TestRunner } from './suite.ts'
+import { HARD_TEXTS, INT64S, newPets, REX, SOLD } from './values.ts'
 
 /** The options of {@link storageContract}. */
-export type StorageContractOptions = SequenceOptions<PetStorage>
+export type StorageContractOptions = SuiteOptions<PetStorage>
+
+const PENDING = { ...REX, status: 'pending' } as const
 
 /**
- * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. The first tests
- * have one example for each rule. Then random sequences of calls must have the same results as a
- * plain list, and readers must skip no animal while others are added. Each idempotency key must add
- * one animal in 48 hours, by the clock that `open` gets. If `open` returns `reopen`, the storage
- * must keep its animals and keys.
+ * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. Each test has one
+ * rule, which is its title. Then random calls must have the same results as a plain list of
+ * animals.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -30,162 +29,202 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
  * ```
  */
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
-  const { name, runs = 30, commands } = options
-  runner.describe(`storage: ${name}`, () => {
-    const { examples, examplesWithoutClock, property, sequences } = suiteOf(
-      runner,
-      'storageContract',
-      options,
-      checkedStorage,
-    )
-    examples(EXAMPLES)
-    examplesWithoutClock(idempotencyExamplesWithoutClock)
-    sequences('gives the same results as a plain list', calls, commands)
-    property('create with idempotency keys gives the same results as a plain map', callsWithKeys, (checked, use) =>
-      use(checked),
-    )
-    // With `endOnFailure`, fast-check does not repeat a failed race to find a simpler one: the same
-    // race may pass the next time.
-    property('a reader skips no animal while others are added', races, runRace, {
-      numRuns: Math.ceil(runs / 3),
-      endOnFailure: true,
+  runner.describe(`storage: ${options.name}`, () => {
+    const { rule, modelTest } = suiteOf(runner, options, isEmpty)
+
+    rule('create has stored the animal when it returns', async (store) => {
+      const [pet] = (await add(store, REX)) as [Pet]
+      await store.returns('get', [pet.id], pet)
+      await listReturns(store, { limit: 10 }, [pet])
     })
-  })
-}
-
-/** Returns a test that adds animals one after another, and gets each. */
-function keeps(pets: readonly NewPet[]): Use<CheckedStorage> {
-  return async ({ create, get }) => {
-    for (const pet of pets) await get((await create(pet)).id)
-  }
-}
-
-/** Returns a test that adds animals, and then lists them by each query. */
-function lists(newcomers: readonly NewPet[], queriesOf: (first: bigint) => readonly PetQuery[]): Use<CheckedStorage> {
-  return async ({ pets, create, list }) => {
-    for (const pet of newcomers) await create(pet)
-    for (const query of queriesOf(pets[0]?.id ?? 0n)) await list(query)
-  }
-}
-
-const INT64S = [0n, -1n, 2n ** 31n, 2n ** 53n + 1n, INT64_MAX, INT64_MIN]
-const NAMES = ['Zoë', 'Zoe\u0308', '🐕', "O'Hara", ' Rex ', 'x'.repeat(1_000)]
-const AVAILABLE = { ...REX, status: 'available' } as const
-
-/**
- * One example for each rule. They run before the random tests, so that a short test reports a
- * common mistake.
- */
-const EXAMPLES: Record<string, Use<CheckedStorage>> = {
-  'create has stored the animal when it returns': async ({ create, get, list }) => {
-    const { id } = await create(REX)
-    await get(id)
-    await list({ limit: 10 })
-  },
-  'create gives each animal a greater id': lists([REX, REX, REX], () => []),
-  'get returns undefined or null if there is no animal': async ({ create, get }) => {
-    const { id } = await create(REX)
-    for (const other of [id + 1n, -id, id + 2n ** 32n]) await get(other)
-  },
-  'list returns animals by ascending id': lists(
-    ['Rex', 'Bella', 'Ada'].map((name) => ({ ...REX, name })),
-    () => [{ limit: 10 }],
-  ),
-  'list returns at most `limit` animals': lists([REX, REX, REX], () => [{ limit: 2 }]),
-  'list returns only ids above `after`': lists([REX, REX], (first) => [
-    { limit: 10, after: first },
-    { limit: 10, after: -1n },
-  ]),
-  'list returns only animals with the `status` of the query': lists([REX, AVAILABLE, SOLD], () => [
-    { limit: 10, status: 'sold' },
-  ]),
-  'list selects by `status` and `after` before it applies `limit`': lists([SOLD, AVAILABLE, SOLD, SOLD], (after) => [
-    { limit: 2, status: 'sold', after },
-  ]),
-  'keeps each int64 value of `categoryId`': keeps(INT64S.map((categoryId) => ({ ...REX, categoryId }))),
-  'keeps each character of `name`': keeps(NAMES.map((name) => ({ ...REX, name }))),
-  'keeps all animals when the storage is opened again': async ({ create, reopen }) => {
-    for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
-      await create(pet)
-      await reopen()
+    rule('create gives each animal a greater id', (store) => add(store, REX, REX, REX))
+    rule('get returns undefined or null if there is no animal', async (store) => {
+      const [{ id }] = (await add(store, REX)) as [Pet]
+      for (const other of [id + 1n, -id, id + 2n ** 32n]) await store.returns('get', [other], undefined)
+    })
+    rule('list returns animals by ascending id', async (store) => {
+      const pets = await add(store, ...['Rex', 'Bella', 'Ada'].map((name) => ({ ...REX, name })))
+      await listReturns(store, { limit: 10 }, pets)
+    })
+    rule('list returns at most `limit` animals', async (store) => {
+      const pets = await add(store, REX, REX, REX)
+      await listReturns(store, { limit: 2 }, pets.slice(0, 2))
+    })
+    rule('list returns only ids above `after`', async (store) => {
+      const pets = await add(store, REX, REX)
+      await listReturns(store, { limit: 10, after: -1n }, pets)
+      await listReturns(store, { limit: 10, after: pets[0]?.id }, pets.slice(1))
+      await listReturns(store, { limit: 10, after: pets[1]?.id }, [])
+    })
+    rule('list returns only animals with the `status` of the query', async (store) => {
+      const pets = await add(store, REX, PENDING, SOLD)
+      await listReturns(store, { limit: 10, status: 'sold' }, pets.slice(2))
+    })
+    rule('list selects by `status` and `after` before it applies `limit`', async (store) => {
+      const pets = await add(store, SOLD, REX, SOLD, SOLD)
+      await listReturns(store, { limit: 2, status: 'sold', after: pets[0]?.id }, pets.slice(2))
+    })
+    rule('list returns full pages of any size', async (store) => {
+      const newPets = Array.from({ length: 131 }, (_, i) => ({ ...(i % 2 ? REX : SOLD), name: `${i}` }))
+      const pets = await add(store, ...newPets)
+      for (const limit of [1, 64, 65, 66, 100, 101, 130, 131, 132])
+        for (const status of [undefined, ...petStatuses])
+          await listReturns(store, { limit, status }, pageOf(pets, { limit, status }))
+    })
+    rule('keeps each int64 value of `categoryId`', (store) =>
+      keeps(store, ...INT64S.map((categoryId) => ({ ...REX, categoryId }))),
+    )
+    rule('keeps each character of `name`', (store) => keeps(store, ...HARD_TEXTS.map((name) => ({ ...REX, name }))))
+    rule('a change to a returned array does not change the storage', async (store) => {
+      const pets = await add(store, SOLD, SOLD, SOLD)
+      const given = (await store.call('list', { limit: 9, status: 'sold' })) as Pet[]
+      if (!Object.isFrozen(given)) given.reverse().pop()
+      await listReturns(store, { limit: 9, status: 'sold' }, pets)
+    })
+    rule('keeps working after a client has disconnected', async (store) => {
+      const [kept] = (await add(store, REX)) as [Pet]
+      const aborted = { signal: AbortSignal.abort() }
+      await store.call('list', { limit: 1 }, aborted).catch(() => undefined)
+      await store.call('get', kept.id, aborted).catch(() => undefined)
+      await store.call('create', PENDING, {}, aborted).catch(() => undefined)
+      const next = await add(store, SOLD)
+      // The call of the client that has disconnected may have added its animal, but only once.
+      const perhaps = (await store.call('list', { limit: 9, status: 'pending' })).slice(0, 1)
+      await listReturns(store, { limit: 9 }, [kept, ...perhaps, ...next])
+    })
+    rule('animals that are added at once have different ids', (store) => addAtOnce(store, Array(20).fill(REX)))
+    const reopened = async (store: Storage) => {
+      const pets = await add(store, ...Array(30).fill(REX), { ...SOLD, categoryId: INT64_MAX })
+      pets.push(...(await addAtOnce(store, Array(30).fill(SOLD), pets.at(-1)?.id)))
+      await store.reopen()
+      for (const pet of pets) await store.returns('get', [pet.id], pet)
+      await listReturns(store, { limit: 99 }, pets)
+      await addAtOnce(store, [REX], pets.at(-1)?.id)
     }
-    // A faulty storage may keep a few animals, but lose some of many.
-    for (let i = 0; i < 30; i++) await create(REX)
-    await Promise.all(Array.from({ length: 30 }, () => create(SOLD)))
-    await reopen()
-  },
-  'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
-  'lists full pages of any size': async ({ create, list }) => {
-    // The core requests at most `MAX_LIMIT + 1` animals, but a storage must also return larger
-    // pages.
-    for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ ...REX, name: `${i}`, status: petStatuses[i % 2] })
-    for (const status of [undefined, ...petStatuses])
-      for (const limit of [1, 64, 65, 66, MAX_LIMIT, MAX_LIMIT + 1, MAX_LIMIT + 29, MAX_LIMIT + 30, MAX_LIMIT + 31])
-        await list({ limit, status })
-  },
-  'a change to a returned array does not change the storage': async ({ create, list }) => {
-    for (let i = 0; i < 3; i++) await create(SOLD)
-    const given = (await list({ limit: 9, status: 'sold' })) as Pet[]
-    given.reverse()
-    given.pop()
-    await list({ limit: 9, status: 'sold' })
-  },
-  'keeps working after a client has disconnected': leaveEarly,
-  'a reader skips no animal while many are added at once': runBursts,
-  ...idempotencyExamples,
-}
+    rule('keeps all animals when the storage is opened again', reopened, ['reopen'])
 
-/**
- * Generates functions that choose an id during the test, because only then the ids in the storage
- * are known.
- */
-function idChoices(fc: FastCheck): Arbitrary<(pets: readonly Pet[]) => bigint> {
-  const among = fc.tuple(fc.nat(), fc.nat({ max: 5 })).map(([index, choice]) => (pets: readonly Pet[]) => {
-    const id = pets[index % Math.max(1, pets.length)]?.id ?? 0n
-    // A storage might confuse these ids.
-    const near = [id, id, id - 1n, id + 1n, -id, id + 2n ** 32n].filter(isInt64)
-    return near[choice % near.length] as bigint
+    rule('create adds one animal for each idempotency key', async (store) => {
+      const first = await createWithKey(store)
+      await listReturns(store, { limit: 9 }, [first])
+      await createWithKey(store, {}, first)
+      const other = await createWithKey(store, { pet: SOLD, key: 'order-2' })
+      await createWithKey(store, {}, first)
+      await listReturns(store, { limit: 9 }, [first, other])
+      await listReturns(store, { limit: 9, status: 'sold' }, [other])
+    })
+    rule('an animal with an idempotency key gets an id of its own', async (store) => {
+      const [one] = (await add(store, REX)) as [Pet]
+      const two = await createWithKey(store, {}, undefined, one.id)
+      checkAdded(REX, await store.call('create', REX, {}), two.id)
+    })
+    rule('concurrent repeats of an idempotency key add one animal', async (store) => {
+      const first = await createWithKey(store, { times: 10 })
+      await createWithKey(store, {}, first)
+      await listReturns(store, { limit: 9 }, [first])
+    })
+    rule('create reports an idempotency key that was used for another animal', async (store) => {
+      const first = await createWithKey(store)
+      for (const other of [{ name: 'Ada' }, { categoryId: 2n }, { status: 'sold' as const }])
+        await createWithKey(store, { pet: { ...REX, ...other } }, first)
+      await listReturns(store, { limit: 9 }, [first])
+    })
+    rule('keeps each value of an animal with an idempotency key', async (store) => {
+      const pets = [
+        ...INT64S.map((categoryId) => ({ ...REX, categoryId })),
+        ...HARD_TEXTS.map((name) => ({ ...REX, name })),
+      ]
+      for (const [i, pet] of pets.entries()) await createWithKey(store, { pet, key: `order-${i}` })
+    })
+    rule('each scope has idempotency keys of its own', async (store) => {
+      for (const scope of ['account:acme', 'account:ACME', 'account:acme ', 'key:acme'])
+        await createWithKey(store, { scope })
+      await createWithKey(store, { scope: 'account:acmeorder', key: '-1' })
+    })
+    rule('idempotency keys that differ in one character add separate animals', async (store) => {
+      const long = 'k'.repeat(254)
+      for (const key of ['a', 'A', '"', '\\', "'", '%', '_', `${long}1`, `${long}2`])
+        await createWithKey(store, { key })
+    })
+    rule('an idempotency key expires after 48 hours', async (store) => {
+      for (let i = 0; i < 2; i++) {
+        const first = await createWithKey(store)
+        store.clock.advance(KEY_PERIOD - 1)
+        await createWithKey(store, {}, first)
+        store.clock.advance(1)
+      }
+    })
+    const keepsKeys = async (store: Storage, between?: () => Promise<void>) => {
+      const keys = Array.from({ length: 30 }, (_, i) => `order-${i}`)
+      const firsts: Pet[] = []
+      for (const key of keys) firsts.push(await createWithKey(store, { key }))
+      await between?.()
+      for (const [i, key] of keys.entries()) await createWithKey(store, { key }, firsts[i])
+    }
+    const keepsKeysOver = (store: Storage) => keepsKeys(store, store.reopen)
+    rule('keeps idempotency keys when the storage is opened again', keepsKeysOver, ['reopen'])
+    // Without a clock, a storage takes the time of its engine, which may be in seconds.
+    const openAsInProduction = () => options.open()
+    rule('keeps idempotency keys by the time of the engine too', keepsKeys, [], openAsInProduction)
+    rule('a reader skips no animal while three are added', (store) => race(store, [[REX, SOLD], [REX], [SOLD, REX]]))
+    rule('a reader skips no animal while many are added at once', raceInBursts)
+
+    modelTest('random calls give the same results as a plain list', newModel, commandsOf)
   })
-  const fixed = int64s(fc).map((id) => () => id)
-  return fc.oneof({ arbitrary: among, weight: 3 }, fixed)
 }
 
-function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
-  const pets = newPets(fc)
-  const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
-  const limit = fc.oneof(
-    fc.integer({ min: 1, max: MAX_LIMIT + 1 }),
-    fc.integer({ min: 1, max: 4 }),
-    fc.constantFrom(MAX_LIMIT, MAX_LIMIT + 1),
-  )
-  const idChoice = idChoices(fc)
-  const query = fc.record({ limit, status, after: fc.option(idChoice, { nil: undefined }) })
-  const walk = fc.record({ limit: fc.integer({ min: 1, max: 5 }), status })
-  const several = fc.array(pets, { minLength: 2, maxLength: 12 })
+const isEmpty = async (store: Storage) =>
+  equal('a new storage must be empty: list({ limit: 1 })', idsOf(await store.call('list', { limit: 1 })), 'no animals')
+
+async function keeps(store: Storage, ...pets: readonly NewPet[]): Promise<void> {
+  for (const pet of await add(store, ...pets)) await store.returns('get', [pet.id], pet)
+}
+
+/** The animals, and for each idempotency key, the animal that it has added, and when the key expires. */
+const newModel = () => ({ pets: [] as Pet[], uses: new Map<string, { readonly pet: Pet; readonly endsAt: number }>() })
+type Model = ReturnType<typeof newModel>
+
+function commandsOf(fc: FastCheck, on: On<Model, Storage>) {
+  const status = fc.constantFrom(undefined, ...petStatuses)
+  const limit = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: MAX_LIMIT + 1 }))
+  // The ids are known only during the test. A storage might confuse an id with another one near it.
+  const near = fc.record({ index: fc.nat(), offset: fc.constantFrom(0n, 0n, -1n, 1n, 2n ** 32n) })
+  const id = fc.oneof({ arbitrary: near, weight: 3 }, fc.constantFrom(...INT64S))
+  const idOf = (choice: bigint | { index: number; offset: bigint }, pets: readonly Pet[]) =>
+    typeof choice === 'bigint' ? choice : (pets[choice.index % pets.length]?.id ?? 0n) + choice.offset
+  const keyed = fc.record({
+    pet: fc.oneof(fc.constantFrom(REX, SOLD), newPets(fc)),
+    scope: fc.constantFrom('account:acme', 'key:7'),
+    key: fc.constantFrom('order-1', 'order-2', '~'.repeat(255)),
+    times: fc.constantFrom(1, 1, 5),
+  })
   return [
-    usesWith(pets, ({ create }, pet) => create(pet)),
-    usesWith(several, ({ create }, pets) => Promise.all(pets.map(create))),
-    usesWith(query, ({ list, pets }, { after, ...query }) => list({ ...query, after: after?.(pets) })),
-    usesWith(walk, async ({ list, pets }, query) => {
-      for (let i = 0; i <= pets.length; i += query.limit) await list({ ...query, after: pets[i - 1]?.id })
+    on('create', newPets(fc), async ({ pets }, store, pet) =>
+      pets.push(checkAdded(pet, await store.call('create', pet, {}), pets.at(-1)?.id)),
+    ),
+    on('create at once', fc.array(newPets(fc), { minLength: 2, maxLength: 12 }), async ({ pets }, store, several) =>
+      pets.push(...(await addAtOnce(store, several, pets.at(-1)?.id))),
+    ),
+    on('create with a key', keyed, async ({ pets, uses }, store, call) => {
+      const now = store.clock.now()
+      const use = uses.get(keyText(call))
+      const first = use && now < use.endsAt ? use.pet : undefined
+      const pet = await createWithKey(store, call, first, pets.at(-1)?.id)
+      if (first) return
+      pets.push(pet)
+      uses.set(keyText(call), { pet, endsAt: now + KEY_PERIOD })
     }),
-    usesWith(idChoice, ({ get, pets }, choose) => get(choose(pets))),
+    on('list', fc.record({ limit, status, after: fc.option(id) }), ({ pets }, store, { after, ...rest }) => {
+      const query = { ...rest, ...(after !== null && { after: idOf(after, pets) }) }
+      return listReturns(store, query, pageOf(pets, query))
+    }),
+    on('get', id, ({ pets }, store, choice) => {
+      const id = idOf(choice, pets)
+      const expected = pets.find((pet) => pet.id === id)
+      return store.returns('get', [id], expected)
+    }),
+    on('clock.advance', fc.constantFrom(1, KEY_PERIOD / 4, KEY_PERIOD - 1, KEY_PERIOD), (_, { clock }, time) =>
+      clock.advance(time),
+    ),
+    on('reopen', fc.constant(0), (_, store) => store.reopen(), 'reopen'),
   ]
-}
-
-/** Makes calls with an aborted signal. These calls may fail, but later calls must work. */
-async function leaveEarly({ port, steps, pets, create, read, checkFound }: CheckedStorage): Promise<void> {
-  const { id } = await create({ name: 'kept', categoryId: 1n })
-  const aborted = { signal: AbortSignal.abort() }
-  const attempt = (text: string, call: () => unknown) =>
-    steps.call(`${text} with an aborted signal`, async () => call(), '', show).catch(() => undefined)
-  await attempt('list', () => port().list({ limit: 1 }, aborted))
-  await attempt('get', () => port().get(id, aborted))
-  await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, {}, aborted))
-  await create({ name: 'next', categoryId: 3n })
-  const found = await read({ limit: 9 })
-  checkFound('list({ limit: 9 })[0]', found[0], pets[0])
-  checkFound('list({ limit: 9 }).at(-1)', found.at(-1), pets[1])
-  const sentence = `list returned ${found.length} animals, but create was called only 3 times`
-  steps.check(found.length <= 3, sentence, 'at most 3 animals', showIds(found))
 }
