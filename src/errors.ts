@@ -52,8 +52,8 @@ export type ErrorCode = keyof typeof errorTable
  * - `invalid_option`: an option or an argument is not valid.
  * - `network_error`: the client got no response.
  * - `unexpected_response`: the client got a response that the API does not describe.
- * - `untrusted_forwarded_for`: `X-Forwarded-For` has arrived, and `trustProxy` is not set. `onError`
- *   gets it once.
+ * - `untrusted_forwarded_for`: `X-Forwarded-For` or `Forwarded` has arrived, and `trustProxy` does not
+ *   fit. `onError` gets it once.
  * - `usage_not_supported`: the quota store cannot show or reset the usage of a key.
  *
  * Later versions may add codes: give a `switch` a `default`.

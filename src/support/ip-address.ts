@@ -1,9 +1,14 @@
+/** Matches the most frequent form: a server that listens on `::` sees each IPv4 client like this. */
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
-const MAPPED_IPV4_IN_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/
+/**
+ * Matches IPv6 addresses that stand for an IPv4 address, in the form that `URL` writes: mapped (RFC
+ * 4291, section 2.5.5.2), translated (RFC 2765, section 2.1), and of NAT64 (RFC 6052, section 2.1).
+ */
+const EMBEDDED_IPV4 = /^(?:::ffff:(?:0:)?|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/
 
 /**
- * Returns an IPv6 address in its shortest form, without zone; IPv4 for an IPv4-mapped address (RFC
- * 4291, section 2.5.5.2).
+ * Returns an IPv6 address in its shortest form, without zone, or the IPv4 address for which it
+ * stands. Returns `undefined` for any other text.
  */
 export function canonicalIpv6(address: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
@@ -11,9 +16,8 @@ export function canonicalIpv6(address: string): string | undefined {
   const [text = ''] = address.split('%')
   const url = `http://[${text}]`
   if (!/^[\da-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
-  // `URL` writes an embedded IPv4 address in hexadecimal.
   const shortest = new URL(url).hostname.slice(1, -1)
-  const halves = MAPPED_IPV4_IN_HEX.exec(shortest)?.slice(1).map(fromHex)
+  const halves = EMBEDDED_IPV4.exec(shortest)?.slice(1).map(fromHex)
   return halves?.flatMap((half) => [half >> 8, half & 255]).join('.') ?? shortest
 }
 

@@ -47,7 +47,7 @@ interface ResponderParts {
 
 /** The returned function never rejects, even if the store rejects. */
 export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+  const { readAddress, fail } = mountStore(petStore, options)
   return async (
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
@@ -60,7 +60,6 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
     try {
       const waiting = waitForEarlierResponses(outgoing)
       if (waiting !== undefined && !(await waiting)) return
-      warnAboutProxy(request)
       response = unlessRejected(petStore, request, await petStore.handle(request))
     } catch (error) {
       if (isBrokenConnection(error)) {

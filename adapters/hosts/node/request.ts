@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../src/errors.ts'
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiRequest } from '../../../src/index.ts'
-import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
+import type { AddressOfHost } from '../shared/mounted-store.ts'
 import { NodeBody } from './body.ts'
 import type { HeaderReader } from './messages.ts'
 import { isHttp2, type NodeIncoming, type NodeOutgoing } from './messages.ts'
@@ -28,7 +28,7 @@ export class NodeRequest implements ApiRequest {
   isAnswered = false
   readonly incoming: NodeIncoming
   readonly outgoing: NodeOutgoing
-  readonly #readAddress: AddressReader
+  readonly #readAddress: AddressOfHost
   readonly #readHeader: HeaderReader
   /** The IP address of the connection. Read at the start, because a closed socket has none. */
   readonly #peer: string | undefined
@@ -39,7 +39,7 @@ export class NodeRequest implements ApiRequest {
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
-    readAddress: AddressReader,
+    readAddress: AddressOfHost,
     readHeader: HeaderReader,
     rejection?: ErrorCode,
   ) {
@@ -60,7 +60,7 @@ export class NodeRequest implements ApiRequest {
     // the connection is used.
     const { rawHeaders = [] } = this.incoming
     const isComplete = rawHeaders.length < 2 * MAX_HEADERS
-    return this.#readAddress(this.#peer, isComplete ? this.header(FORWARDED_FOR) : undefined)
+    return this.#readAddress(this.#peer, (name) => (isComplete ? this.header(name) : undefined))
   }
 
   get signal(): AbortSignal {

@@ -1,6 +1,5 @@
 import { FetchRequest } from '../../../src/http/fetch.ts'
 import { type PetStore, toResponse } from '../../../src/index.ts'
-import { FORWARDED_FOR } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
 /** Returns the IP address of the connection. Throws if the host has passed something else. */
@@ -11,14 +10,12 @@ type PeerReader = () => string | undefined
  * @param RequestOfHost - the class whose methods do what the runtime does otherwise
  */
 export function fetchResponder(petStore: PetStore, options: HandlerOptions, RequestOfHost = FetchRequest) {
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+  const { readAddress, fail } = mountStore(petStore, options)
   return async (request: Request, readPeer: PeerReader): Promise<Response> => {
     let received: FetchRequest | undefined
     try {
-      received = new RequestOfHost(request, () =>
-        readAddress(readPeer(), request.headers.get(FORWARDED_FOR) ?? undefined),
-      )
-      warnAboutProxy(received)
+      const header = (name: string) => request.headers.get(name) ?? undefined
+      received = new RequestOfHost(request, () => readAddress(readPeer(), header))
       return received.respond(await petStore.handle(received))
     } catch (error) {
       const response = fail(error, received)

@@ -7,11 +7,11 @@ import { logError } from '../../../src/reports/observers.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
 import { optionsOf } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
-import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxy } from './client-address.ts'
+import { addressReader, FORWARDED, FORWARDED_FOR, type TrustProxy, trustProxy } from './client-address.ts'
 
 /** The options of every adapter. */
 export interface HandlerOptions {
-  /** The proxies whose entries in `X-Forwarded-For` are trusted. @default false */
+  /** The proxies whose entries in `X-Forwarded-For` or `Forwarded` are trusted. @default false */
   readonly trustProxy?: TrustProxy | undefined
 }
 
@@ -23,16 +23,28 @@ export const petStore = z.custom<PetStore>(
   expecting('a store of createPetStore, with handle and basePath'),
 )
 
+const PAGE = 'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
+
 const UNTRUSTED =
-  'a request has X-Forwarded-For, but the option trustProxy is not set, so requests without a valid key are counted by the ' +
-  'address of the connection. Behind a proxy, this is one address for all clients: set trustProxy to the number of proxies or ' +
-  'to their addresses. Without a proxy, set trustProxy: false. ' +
-  'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
+  'a request has X-Forwarded-For or Forwarded, but the option trustProxy is not set, so requests without a valid key are counted ' +
+  'by the address of the connection. Behind a proxy, this is one address for all clients: set trustProxy to the number of proxies ' +
+  `or to their addresses. Without a proxy, set trustProxy: false. ${PAGE}`
 
 const UNKNOWN_PEER =
-  'a request has X-Forwarded-For, but the host does not tell the address of its connection, so no list in trustProxy can contain ' +
-  'it, and requests without a valid key are not counted: pass the address to the handler, or set trustProxy to the number of ' +
-  'proxies. See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
+  'a request has X-Forwarded-For or Forwarded, but the host does not tell the address of its connection, so no list in trustProxy ' +
+  'can contain it, and requests without a valid key are not counted: pass the address to the handler, or set trustProxy to the ' +
+  `number of proxies. ${PAGE}`
+
+const CONFLICT =
+  'a request has X-Forwarded-For and Forwarded, which contradict each other, so requests of this kind without a valid key are ' +
+  'counted by the address of the connection. A client may have sent one of them: let the proxy remove the header that it does not ' +
+  `write. ${PAGE}`
+
+/** Finds the client from the address of the connection, and the headers by their lower-case names. */
+export type AddressOfHost = (
+  peer: string | undefined,
+  header: (name: string) => string | undefined,
+) => string | undefined
 
 /**
  * Throws for an invalid store or option, when the handler is created and not at the first request.
@@ -40,29 +52,26 @@ const UNKNOWN_PEER =
 export function mountStore(given: PetStore, options: HandlerOptions) {
   const store = parseOption('petStore', petStore, given)
   const { trustProxy } = parseOptions(handlerOptions, options)
-  const readAddress = addressReader(trustProxy)
-  let isUndecided = trustProxy === undefined
-  let isPeerExpected = Array.isArray(trustProxy)
+  const notices = new Set<string>()
+  const notifyOnce = (notice: string) => {
+    if (notices.has(notice)) return
+    notices.add(notice)
+    report(store, new PetStoreError('untrusted_forwarded_for', notice), undefined)
+  }
+  const readAddress = addressReader(trustProxy, () => notifyOnce(CONFLICT))
   return {
     /**
-     * Reports the first request with `X-Forwarded-For` whose connection has no address, if
-     * `trustProxy` is a list.
+     * Returns the client's address. If proxies are used, but the option `trustProxy` does not fit,
+     * reports this once.
      */
-    readAddress(peer: string | undefined, forwardedFor: string | undefined): string | undefined {
-      if (isPeerExpected && peer === undefined && forwardedFor !== undefined) {
-        isPeerExpected = false
-        report(store, new PetStoreError('untrusted_forwarded_for', UNKNOWN_PEER), undefined)
+    readAddress(peer: string | undefined, header: (name: string) => string | undefined): string | undefined {
+      const forwardedFor = header(FORWARDED_FOR)
+      const forwarded = header(FORWARDED)
+      if (forwardedFor !== undefined || forwarded !== undefined) {
+        if (trustProxy === undefined) notifyOnce(UNTRUSTED)
+        if (Array.isArray(trustProxy) && peer === undefined) notifyOnce(UNKNOWN_PEER)
       }
-      return readAddress(peer, forwardedFor)
-    },
-    /**
-     * Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is
-     * not set.
-     */
-    warnAboutProxy(request: ApiRequest): void {
-      if (!isUndecided || request.header(FORWARDED_FOR) === undefined) return
-      isUndecided = false
-      report(store, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
+      return readAddress(peer, forwardedFor, forwarded)
     },
     /** Reports an error, unless the client has disconnected, and returns a 500. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {

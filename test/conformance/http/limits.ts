@@ -35,6 +35,7 @@ export const limitTable: readonly Limit[] = [
       'counts anonymous clients per address, and separately from keys',
       'ignores X-Forwarded-For without trustProxy',
       'with trustProxy 1, uses the last address of X-Forwarded-For',
+      'with trustProxy 1, uses the last address of Forwarded',
       'with listed proxies, uses the last untrusted address',
       'counts an anonymous client that disconnects',
       'normalizes the address of the connection',

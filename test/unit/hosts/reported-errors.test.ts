@@ -65,13 +65,18 @@ test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [h
   },
 )
 
-test.each(Object.entries(hosts))('%s reports X-Forwarded-For once if trustProxy is unset', async (_host, mount) => {
+const forwardings = Object.keys(hosts).flatMap((host): [string, Record<string, string>][] => [
+  [host, { 'x-forwarded-for': '203.0.113.7' }],
+  [host, { forwarded: 'for=203.0.113.7' }],
+])
+
+test.each(forwardings)('%s reports %j once if trustProxy is unset', async (host, headers) => {
   const { petStore, onError } = watchedStore()
-  const send = await mount(petStore, {})
-  await send({})
+  const send = await hosts[host]?.(petStore, {})
+  await send?.({})
   expect(onError).not.toHaveBeenCalled()
-  await send({ 'x-forwarded-for': '203.0.113.7' })
-  await send({ 'x-forwarded-for': '203.0.113.8' })
+  await send?.(headers)
+  await send?.({ 'x-forwarded-for': '203.0.113.8' })
   expect(onError.mock.calls).toEqual([
     [
       expect.objectContaining({
@@ -81,6 +86,15 @@ test.each(Object.entries(hosts))('%s reports X-Forwarded-For once if trustProxy 
       {},
     ],
   ])
+})
+
+test.each(Object.entries(hosts))('%s reports once that the two headers contradict each other', async (_host, mount) => {
+  const { petStore, onError } = watchedStore()
+  const send = await mount(petStore, { trustProxy: 1 })
+  const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.8' }
+  for (let i = 0; i < 2; i++) await send(headers)
+  const message = expect.stringContaining('X-Forwarded-For and Forwarded, which contradict each other')
+  expect(onError.mock.calls).toEqual([[expect.objectContaining({ code: 'untrusted_forwarded_for', message }), {}]])
 })
 
 test.each(Object.entries(hosts))('%s ignores X-Forwarded-For if trustProxy is false', async (_host, mount) => {

@@ -1,4 +1,4 @@
-import { BlockList } from 'node:net'
+import { BlockList, isIPv6 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { addressReader, canonicalAddress, type TrustProxy } from '../../../../adapters/hosts/shared/client-address.ts'
@@ -8,7 +8,9 @@ import { rawRequest } from '../../../support/raw-http.ts'
 /** Addresses of a client, each in a random spelling. */
 const client = fc.oneof(
   fc.ipV4().map((text) => ({ text, canonical: text })),
-  fc.ipV4().map((text) => ({ text: `::ffff:${text}`, canonical: text })),
+  fc
+    .tuple(fc.constantFrom('::ffff:', '::ffff:0:', '64:ff9b::'), fc.ipV4())
+    .map(([prefix, text]) => ({ text: prefix + text, canonical: canonicalAddress(text) })),
   fc.tuple(fc.ipV4(), fc.nat(65_535)).map(([text, port]) => ({ text: `${text}:${port}`, canonical: text })),
   fc.ipV6().map((text) => ({ text: text.toUpperCase(), canonical: canonicalAddress(text) })),
   fc
@@ -88,6 +90,108 @@ describe('X-Forwarded-For with entries that the client has sent', () => {
       if (address !== undefined) expect(canonicalAddress(address)).toBe(address)
     })
     fc.assert(property, { numRuns: 500 })
+  })
+})
+
+describe('Forwarded', () => {
+  /** An address as RFC 7239 writes it: quoted if it has a colon, an IPv6 address in brackets. */
+  const nodeOf = (text: string) => {
+    if (!text.includes(':')) return text
+    return isIPv6(text) ? `"[${text}]"` : `"${text}"`
+  }
+  const element = (text: string, others = '') => `${others}for=${nodeOf(text)}`
+
+  test('alone, is read like X-Forwarded-For', () => {
+    const setting = fc.constantFrom<TrustProxy>(false, 0, 1, 2, [], trusted)
+    const property = fc.property(setting, proxy, fc.array(untrusted), (trustProxy, peer, clients) => {
+      const read = addressReader(trustProxy)
+      const texts = clients.map(({ text }) => text)
+      const forwarded = texts.map((text) => element(text)).join(', ')
+      expect(read(peer, undefined, forwarded)).toBe(read(peer, texts.join(', ')))
+    })
+    fc.assert(property)
+  })
+
+  test.each([
+    ['for=203.0.113.7', '203.0.113.7'],
+    ['For="203.0.113.7:4711"', '203.0.113.7'],
+    ['FOR="[2001:DB8::1]:4711"', '2001:db8::1'],
+    ['for="[2001:db8::1]"', '2001:db8::1'],
+    ['for="[64:ff9b::203.0.113.7]"', '203.0.113.7'],
+    ['by=203.0.113.43;for=203.0.113.7;proto=https', '203.0.113.7'],
+    ['proto=https; for=203.0.113.7 ; host="a.example"', '203.0.113.7'],
+    ['for=1.1.1.1, for=203.0.113.7', '203.0.113.7'],
+    ['for="1.1.1.1, for=203.0.113.7', '203.0.113.7'],
+    ['for="1.1.1.1\\", for=203.0.113.7', '203.0.113.7'],
+    ['for=203.0.113.7;host="a, for=1.1.1.1"', '203.0.113.7'],
+    ['host="a;for=1.1.1.1";for=203.0.113.7', '203.0.113.7'],
+    ['for=203.0.113.7;host="a\\", for=1.1.1.1;\\\\"', '203.0.113.7'],
+    ['for=1.1.1.1;host="a\\, for=203.0.113.7', '203.0.113.7'],
+    ['for=1.1.1.1;host=a\\, for=203.0.113.7;host="b"', '203.0.113.7'],
+    ['host="for=1.1.1.1";for=203.0.113.7', '203.0.113.7'],
+    ['for=unknown', '10.0.0.1'],
+    ['for=1.1.1.1, for=_hidden', '10.0.0.1'],
+    ['for=1.1.1.1, proto=https', '10.0.0.1'],
+    ['for=1.1.1.1, x-for=2.2.2.2', '10.0.0.1'],
+    ['for="203.0.113.7', '10.0.0.1'],
+    ['for=203.0.113.7,', '10.0.0.1'],
+    ['', '10.0.0.1'],
+  ])('%j from one proxy gives the client %s', (forwarded, client) => {
+    expect(addressReader(1)('10.0.0.1', undefined, forwarded)).toBe(client)
+  })
+
+  test.each([
+    ['the same entries', '1.1.1.1, 203.0.113.7', 'for=1.1.1.1, for=203.0.113.7', '203.0.113.7'],
+    ['the same address in two spellings', '203.0.113.7:80', 'for="[::ffff:203.0.113.7]"', '203.0.113.7'],
+    ['fewer entries of Forwarded', '203.0.113.7, 10.0.0.2', 'for=10.0.0.2', '203.0.113.7'],
+    ['fewer entries of X-Forwarded-For', '10.0.0.2', 'for=203.0.113.7, for=10.0.0.2', '203.0.113.7'],
+    ['another X-Forwarded-For', '1.1.1.1', 'for=203.0.113.7', '10.0.0.1'],
+    ['a longer X-Forwarded-For', '203.0.113.7, 1.1.1.1', 'for=203.0.113.7', '10.0.0.1'],
+    ['another Forwarded', '203.0.113.7', 'for=1.1.1.1', '10.0.0.1'],
+    ['Forwarded without a client', '203.0.113.7', 'proto=https', '10.0.0.1'],
+  ])('both headers, with %s', (_, forwardedFor, forwarded, client) => {
+    const onConflict = vi.fn()
+    expect(addressReader(['10.0.0.0/8'], onConflict)('10.0.0.1', forwardedFor, forwarded)).toBe(client)
+    expect(onConflict).toHaveBeenCalledTimes(client === '10.0.0.1' ? 1 : 0)
+  })
+
+  test('a client that sends the other header is never counted by an address of its choice', () => {
+    const headers = fc.tuple(spoofed, fc.boolean(), untrusted, fc.constantFrom<TrustProxy>(1, trusted))
+    const property = fc.property(headers, ([entries, isStandard, { text, canonical }, trustProxy]) => {
+      const header = isStandard ? entries.join(', ') : entries.map((entry) => element(entry)).join(', ')
+      const added = isStandard ? element(text) : text
+      const both = isStandard ? ([header, added] as const) : ([added, header] as const)
+      expect([canonical, '10.0.0.1']).toContain(addressReader(trustProxy)('10.0.0.1', ...both))
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+
+  test('finds the client whatever the client has sent in Forwarded and in Host', () => {
+    const text = fc
+      .array(fc.constantFrom('"', '\\', ',', ';', ' ', 'for=1.1.1.1', 'host=', 'a'))
+      .map((all) => all.join(''))
+    const property = fc.property(
+      text,
+      text,
+      untrusted,
+      fc.boolean(),
+      (sent, host, { text, canonical }, isHostFirst) => {
+        const quoted = `host="${host.replaceAll(/["\\]/g, '\\$&')}"`
+        const added = isHostFirst ? `${quoted};${element(text)}` : `${element(text)};${quoted}`
+        expect(addressReader(1)('10.0.0.1', undefined, `${sent}, ${added}`)).toBe(canonical)
+      },
+    )
+    fc.assert(property, { numRuns: 2_000 })
+  })
+
+  test('reads only the end of a long header', () => {
+    const entries = Array.from({ length: 40 }, (_, i) => `for=10.0.0.${i};host="${'a'.repeat(200)}"`)
+    expect(addressReader(1)('10.0.0.1', undefined, entries.join(', '))).toBe('10.0.0.39')
+    expect(addressReader(trusted)('10.0.0.1', undefined, ['for=203.0.113.7', ...entries].join(', '))).toMatch(/^10\./)
+  })
+
+  test('without an address of the connection, X-Forwarded-For decides', () => {
+    expect(addressReader(1)(undefined, '203.0.113.7', 'for=1.1.1.1')).toBe('203.0.113.7')
   })
 })
 
