@@ -35,6 +35,12 @@ function anchorsIn(text: string): Set<string> {
   return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')))
 }
 
+/** Node 20 has no `node:sqlite`. The constructors of both drivers take a path. */
+function onThisNode(code: string): string {
+  if (process.versions.sqlite) return code
+  return code.replace("{ DatabaseSync } from 'node:sqlite'", "DatabaseSync from 'libsql'")
+}
+
 const titleOf = ({ document, code }: Snippet) => `${document}: ${code.trim().split('\n').at(-1)}`
 
 /** Environment variables with the URLs of PostgreSQL and Redis. Empty if this machine lacks either of them. */
@@ -133,7 +139,9 @@ describe('the documents', () => {
 
   async function runsToItsEnd(snippet: Snippet): Promise<void> {
     // Open connections to PostgreSQL or Redis would keep the program running.
-    const file = await scratch(needsEngines(snippet) ? `${snippet.code}process.exit()` : snippet.code)
+    const file = await scratch(
+      needsEngines(snippet) ? `${onThisNode(snippet.code)}process.exit()` : onThisNode(snippet.code),
+    )
     const { child, output, ended } = run(process.execPath, [file], '', dirname(file))
     await ended
     expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
@@ -177,7 +185,7 @@ describe('the documents', () => {
       const { child, output, ended } = run(
         process.execPath,
         ['--input-type=module'],
-        code.replaceAll('3000', String(port)),
+        onThisNode(code).replaceAll('3000', String(port)),
       )
       try {
         const response = await responseOf(`http://127.0.0.1:${port}/v1/pets`, child)

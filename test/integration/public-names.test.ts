@@ -9,6 +9,8 @@ import { entryPoints } from '../support/entry-points.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** Declares the globals `Bun` and `Deno`, which the examples of their adapters use. */
+/** The types of Node 20 have no `node:sqlite`. */
+const NODE_SQLITE = 'adapters/node-sqlite.ts'
 const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'
 
 const config = ts.readConfigFile(join(root, 'adapters/tsconfig.json'), ts.sys.readFile).config as object
@@ -71,8 +73,9 @@ const examples = named.flatMap(({ name, symbol }) =>
 /** Compiles programs that import the package by name, in strict TypeScript. Returns the errors. */
 function typeErrors(programs: readonly string[]): string {
   const files = new Map(programs.map((code, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
+  files.set(join(root, NODE_SQLITE), "import Database from 'libsql'\nexport class DatabaseSync extends Database {}\n")
   // The installed libsql replaces better-sqlite3, which would need a compiler. Both have the same API.
-  const modules = { ...entryPoints, 'better-sqlite3': 'node_modules/libsql' }
+  const modules = { ...entryPoints, 'better-sqlite3': 'node_modules/libsql', 'node:sqlite': NODE_SQLITE }
   const paths = Object.fromEntries(Object.entries(modules).map(([place, file]) => [place, [join(root, file)]]))
   const exampleOptions = { ...options, paths, noUnusedLocals: false, skipLibCheck: true }
   const host = ts.createCompilerHost(exampleOptions)

@@ -68,7 +68,7 @@ function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
 }
 
-function pragma(database: SqliteDatabase, text: string): unknown {
+export function pragma(database: SqliteDatabase, text: string): unknown {
   const [row] = prepare(database, `PRAGMA ${text}`).all()
   return Object.values((row as object | undefined) ?? {})[0]
 }

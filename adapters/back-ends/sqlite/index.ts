@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
 import * as z from 'zod/mini'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
 import { keyText } from '../../../src/pets/idempotency.ts'
-import { clock, milliseconds, oneOf, optionsOf, withMethods } from '../../../src/schemas/options.ts'
+import { clock, functionOf, milliseconds, oneOf, optionsOf, withMethods } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
 import { systemClock } from '../../../src/support/time.ts'
-import { unavailable } from '../shared/errors.ts'
 import { databaseKeys, type KeyOptions, keyShape } from '../shared/keys.ts'
 import {
-  prepare,
   prepareAll,
   type SqliteDatabase,
   type SqliteSynchronous,
@@ -21,9 +18,11 @@ import {
 import { guarded } from './errors.ts'
 import { type Read, readWhenUnlocked } from './locks.ts'
 import { migrateSqlite } from './migrate.ts'
+import { checkOfOpenedFile, pathOf, requireOwnLog } from './opened-file.ts'
 import { sqliteQuota } from './quota.ts'
 import { type Command, type RunAll, type RunOne, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
+import { logWarning, reportVersion } from './version.ts'
 import { createWriter } from './writer.ts'
 
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
@@ -47,6 +46,11 @@ export interface SqliteOptions extends KeyOptions {
    * drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
+  /**
+   * Called at the start if this version of SQLite may damage a file that several connections use.
+   * @default logs to `console.error`
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 const sqliteOptions = optionsOf<SqliteOptions>({
@@ -54,6 +58,7 @@ const sqliteOptions = optionsOf<SqliteOptions>({
   clock: z.optional(clock),
   busyTimeout: z.optional(milliseconds),
   synchronous: z.optional(oneOf(...SYNCHRONOUS)),
+  onError: z.optional(functionOf<NonNullable<SqliteOptions['onError']>>()),
 })
 const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a connection with prepare and exec')
 
@@ -61,12 +66,13 @@ const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a
  * Stores animals, keys and request counters in one SQLite file, which several processes of one
  * machine may share.
  *
- * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or
- * later). Only the back end may use it. `sqlite` creates tables whose names begin with `petstore_`,
+ * Pass a connection of `node:sqlite`, better-sqlite3, `bun:sqlite` or libsql (SQLite 3.38 or later; before
+ * 3.51.3, it may damage a file that several connections use). Only the back end may use it. `sqlite` creates tables whose names begin with `petstore_`,
  * and turns on WAL mode. Close the connection yourself when you are done.
  *
  * @throws {PetStoreError} `invalid_option` if an option is invalid or a later release has migrated
- * the tables; `service_unavailable` if the file cannot be used now
+ * the tables; `service_unavailable` if the file cannot be used now, or if the log beside it belongs
+ * to another file
  * @example
  * ```ts
  * import Database from 'better-sqlite3'
@@ -80,12 +86,15 @@ const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a
  */
 export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): ManagedBackEnd {
   const options = parseOptions(sqliteOptions, given)
-  const { clock = systemClock, busyTimeout = 5_000, synchronous } = options
+  const { clock = systemClock, busyTimeout = 5_000, synchronous, onError = logWarning } = options
   parseOption('database', connection, database)
   return guarded(() => {
+    const path = pathOf(database)
+    requireOwnLog(path)
     setUp(database, busyTimeout, synchronous)
     migrateSqlite(database)
-    const requireOpenedFile = checkOfOpenedFile(database)
+    reportVersion(database, onError)
+    const requireOpenedFile = checkOfOpenedFile(path)
     const write = createWriter(database, { check: requireOpenedFile, busyTimeout })
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a
@@ -113,30 +122,4 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
 function hashNow(idempotency: Idempotency): IdempotencyHashes {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   return { key: sha256(keyText(idempotency)), fingerprint: sha256(idempotency.fingerprint) }
-}
-
-/**
- * Returns a function that throws `service_unavailable` if the path of a database no longer leads to
- * the file that was opened. On Unix, a process can read and write a file that was deleted, and what
- * it has written is lost when it ends.
- */
-function checkOfOpenedFile(database: SqliteDatabase): () => void {
-  const databases = prepare(database, 'PRAGMA database_list').all() as { name: string; file: string }[]
-  const path = databases.find(({ name }) => name === 'main')?.file ?? ''
-  const opened = identityOf(path)
-  return () => {
-    // A database in memory or on another machine has no file here.
-    if (opened === undefined || identityOf(path) === opened) return
-    const message = `the file ${path} was deleted or replaced while this process uses it, so it would read old data, and lose what it writes: put the same file back, or stop this process and start it again`
-    throw unavailable(new Error(message))
-  }
-}
-
-function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path)
-    return `${dev}:${ino}`
-  } catch {
-    return undefined
-  }
 }

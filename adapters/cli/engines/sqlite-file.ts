@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { type SqliteDatabase, sqlite } from '../../back-ends/sqlite/index.ts'
+import { printError } from '../terminal/output.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }
@@ -9,14 +11,15 @@ type Driver = new (path: string) => Connection
 /** In the order in which they are tried: first the drivers that a runtime contains. */
 const DRIVERS = ['bun:sqlite', 'node:sqlite', 'better-sqlite3', 'libsql']
 const ADVICE =
-  '--data needs a SQLite driver: npm install libsql (it takes seconds), or run Node 22.13 or later, which contains one'
+  '--data needs a SQLite driver: run Node 22.13 or later, which contains one, or npm install better-sqlite3'
 
 export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
   const database = await connectTo(path)
   const close = async () => {
     database.close()
   }
-  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans })))
+  const onError = (error: unknown) => printError(innermostMessage(error))
+  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans, onError })))
   return { ...backEnd, name: path, close }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { BUCKET_SIZE, BUCKETS } from '../../../adapters/back-ends/shared/counters.ts'
 import { prepare } from '../../../adapters/back-ends/sqlite/connection.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
@@ -164,6 +164,31 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       await assert.rejects(async () => quota.spend(spending('key:a', 0)), isReported)
       renameSync(`${path}-moved`, path)
       assert.equal((await storage.create(REX)).id, 1n)
+    })
+
+    on('refuses a backup that lies beside the log of the file before it', async ({ database, storage, path }) => {
+      await storage.create(REX)
+      database.exec(`VACUUM INTO '${path}-copy'`)
+      await storage.create({ ...REX, name: 'Bob' })
+      renameSync(`${path}-copy`, path)
+      const backup = readFileSync(path)
+      const start = () => {
+        const other = openFile(path)
+        try {
+          return sqlite(other, { onError: () => {} })
+        } finally {
+          other.close()
+        }
+      }
+      assert.throws(start, (error: { code: string; cause: Error }) => {
+        assert.equal(error.code, 'service_unavailable')
+        assert.match(error.cause.message, /^the log .*pets\.db-wal belongs to another file/)
+        return true
+      })
+      assert.deepEqual(readFileSync(path), backup)
+      for (const suffix of ['-wal', '-shm']) renameSync(`${path}${suffix}`, `${path}-old${suffix}`)
+      start()
+      assert.equal(query(openFile(path), 'SELECT count(*) AS n FROM petstore_pets')[0]?.n, 1)
     })
 
     on('a wrong animal fails no other animal of its batch', async ({ storage }) => {

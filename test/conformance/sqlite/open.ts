@@ -23,5 +23,5 @@ export function openBackEnd(openFile: OpenFile, options?: SqliteOptions) {
     database.close()
     remove()
   }
-  return { ...sqlite(database, options), database, path, close }
+  return { ...sqlite(database, { onError: () => {}, ...options }), database, path, close }
 }

@@ -6,7 +6,13 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { temporaryFolder } from '../../conformance/sqlite/open.ts'
-import { type RunningServer, runPetstore, startCommand, startServer } from '../../support/petstore-command.ts'
+import {
+  type RunningServer,
+  runPetstore,
+  SQLITE_WARNING,
+  startCommand,
+  startServer,
+} from '../../support/petstore-command.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { until } from '../../support/until.ts'
 
@@ -159,7 +165,7 @@ describe('petstore serve --data', () => {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
     await until(async () => countOf('pets') > 0 || child.exitCode !== null)
     child.kill('SIGTERM')
-    expect([await ended, output]).toEqual([
+    expect([await ended, output.replace(SQLITE_WARNING, '')]).toEqual([
       [0, null],
       '\nClosing: running requests may take up to 10 s. Press Ctrl-C again to exit at once.\n',
     ])
@@ -460,6 +466,14 @@ describe('a command with an invalid file or database', () => {
     expect(stderr).toMatch(/^petstore: [^\n]+\n$/)
     expect(stderr).toContain(message)
     expect(stderr).not.toContain('secret')
+  })
+
+  test.skipIf(process.versions.sqlite)('says once that the driver may damage a file', async () => {
+    const child = startCommand(['keys', 'issue', '--plan', 'free', '--data', data], 'pipe')
+    let text = ''
+    child.stderr?.on('data', (chunk) => (text += chunk))
+    await once(child, 'close')
+    expect(text.match(new RegExp(SQLITE_WARNING, 'gm'))).toHaveLength(1)
   })
 
   test('the error names a file that another process has locked', async () => {

@@ -60,6 +60,16 @@ describe('the error about an invalid option of a back end', () => {
   })
 })
 
+test.each([
+  ['arrays', [[0, 'main', '']], 'rows such as [0,"main",""]'],
+  ['a promise', Promise.resolve([]), 'a promise'],
+])('sqlite rejects a connection whose rows are %s', (_, rows, received) => {
+  const statement = { all: () => rows as unknown[], run: () => {} }
+  expect(() => sqlite({ prepare: () => statement, exec: () => {} })).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(`got ${received}: `) }),
+  )
+})
+
 test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)('a back end accepts keyCache %j', (keyCache) => {
   expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
 })
