@@ -4,9 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, Usage } from '../../../src/index.ts'
-import { assets } from '../../../src/openapi/reference/assets.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/serve.ts'
-import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
 import { isFromThisMachine, isSecret, sentToken } from './visitor.ts'
@@ -32,37 +30,44 @@ export interface PageOptions {
   readonly resets?: () => number
 }
 
-/** `data:` is for the icon. `style-src` blocks inline styles, but not `element.style`. */
+/** What the server tells its page every second. */
+export interface Settings {
+  readonly basePath: string
+  /** How often a test has reset the store. */
+  readonly resets: number
+  /** Whether the request had the secret. Without it, `demoKeys` and `requests` are empty. */
+  readonly hasSecret: boolean
+  readonly demoKeys: readonly DemoKey[]
+  /** The requests that are new to the page, the oldest first. */
+  readonly requests: readonly LoggedRequest[]
+}
+
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PRIVACY = ['Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin']
+const PAGE_HEADERS = [
+  ...['Content-Security-Policy', POLICY],
+  ...['Cross-Origin-Opener-Policy', 'same-origin'],
+  ...['Referrer-Policy', 'no-referrer'],
+]
 
-const PAGE_HEADERS = ['Content-Security-Policy', POLICY, ...PRIVACY]
-
-/** The reference brings its own policy, but a policy in a page cannot set `frame-ancestors`. */
-export const REFERENCE_HEADERS = ['Content-Security-Policy', "frame-ancestors 'none'", ...PRIVACY]
-
-const FILES = ['live.css', 'animals.css', 'log.css', 'live.js']
-const SHARED_FILES = ['page.css', 'controls.css', 'page.js', 'icon.svg'] as const
+const FILES = ['page.css', 'live.js', 'icon.svg']
 
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0 } = options
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
-  const own = FILES.map((name) => [name, () => readFileSync(join(folder, name))] as const)
-  const shared = SHARED_FILES.map((name) => [name, () => assets[name]] as const)
-  const files = new Map([...own, ...shared].map(([name, read]) => [name, textRoute(name, read)]))
+  const files = new Map(FILES.map((name) => [name, fileRoute(folder, name)]))
   return {
-    '/': textRoute('live.html', livePage),
+    '/': fileRoute(folder, 'index.html'),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
       const target = originForm(request.target)
@@ -73,7 +78,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
         resets: resets(),
         hasSecret,
         ...(hasSecret ? forVisitor : { demoKeys: [], requests: [] }),
-      })
+      } satisfies Settings)
     },
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     '/usage': async (request) => {
@@ -101,11 +106,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The text is read at the first request, so that it does not delay the start. */
-function textRoute(name: string, read: () => string | Uint8Array): SiteRoute {
+/** The file is read at the first request, so that it does not delay the start. */
+function fileRoute(folder: string, name: string): SiteRoute {
   let document: SharedDocument | undefined
   return (request) => {
-    document ??= sharedDocument(read())
+    document ??= sharedDocument(readFileSync(join(folder, name)))
     return documentResponse(document, request, ['Content-Type', TYPES[extname(name)] as string, ...PAGE_HEADERS])
   }
 }

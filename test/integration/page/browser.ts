@@ -42,14 +42,6 @@ export function useChromium() {
       await page.goto(`${url}#${SECRET}`)
       return page
     },
-    async openWithoutScripts(url: string) {
-      const context = await browser.newContext({ javaScriptEnabled: false })
-      onTestFinished(() => context.close())
-      context.setDefaultTimeout(HANG)
-      const page = await context.newPage()
-      await page.goto(url)
-      return page
-    },
   }
 }
 
@@ -71,17 +63,15 @@ export function newest(page: Page) {
   return page.locator('#log > li').first()
 }
 
-/** Opens the newest request in the log, and returns its entry. */
-export async function openNewest(page: Page) {
-  const entry = page.locator('#log > li').first()
-  if (
-    !(await entry
-      .locator('details')
-      .first()
-      .evaluate((details) => (details as HTMLDetailsElement).open))
-  )
-    await entry.locator('summary').first().click()
-  return entry
+/** Opens or closes the newest request in the log, and returns its entry. */
+export async function clickNewest(page: Page) {
+  await newest(page).locator('summary').first().click()
+  return newest(page)
+}
+
+/** Returns how many requests remain, as the gauge shows it. */
+export function left(page: Page, name: string): Promise<number> {
+  return page.getByRole('meter', { name }).evaluate((meter) => (meter as HTMLMeterElement).value)
 }
 
 /** Returns whether the page is wider than the screen. */

@@ -6,7 +6,7 @@ import { startPetstore } from '../../support/petstore-command.ts'
 const CONNECTIONS = 100
 const PIPELINED = 20
 const MEGABYTE = 1_048_576
-const PATHS = ['/', '/reference', '/openapi.json', '/page/page.css', '/page/page.js', '/page/live.js']
+const PATHS = ['/', '/reference', '/reference/scalar.js', '/openapi.json', '/page/live.js']
 
 /** Opens a connection that sends requests and reads nothing. Resolves when the requests have been written. */
 function flood(port: number, path: string): Promise<Socket> {

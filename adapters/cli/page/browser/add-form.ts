@@ -1,5 +1,5 @@
 import { LosslessNumber, stringify } from 'lossless-json'
-import type { NewPet } from '../../../../src/model.ts'
+import { type NewPet, petStatuses } from '../../../../src/model.ts'
 import { type Animal, type Api, messageOf } from './api.ts'
 import { byId, isolated, setEnabled, setNote } from './dom.ts'
 import { shortened } from './format.ts'
@@ -10,6 +10,7 @@ const SLOW_AFTER = 1_000
 export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): void {
   const button = byId('add')
   const label = button.textContent ?? ''
+  byId('status').append(...petStatuses.map((status) => new Option(status)))
   byId('add-form').addEventListener('submit', async (event) => {
     event.preventDefault()
     // A double click, or a click while the server is slow, must not add the animal twice.
@@ -43,7 +44,7 @@ async function add(api: Api, onAdded: (animal: Animal) => void): Promise<void> {
     if (exchange.status !== 201) return setNote(note, 'bad', messageOf(exchange))
     const animal = exchange.value as Animal
     name.value = ''
-    setNote(note, 'good', isolated(shortened(animal.name)), ` was added with the id ${animal.id}. The table marks it.`)
+    setNote(note, 'good', isolated(shortened(animal.name)), ` was added with the id ${animal.id}.`)
     onAdded(animal)
   } catch {
     setNote(note, 'bad', 'The server did not respond. When it is back, look for the animal before you add it again.')

@@ -2,22 +2,19 @@ import type { Animal } from './api.ts'
 import { create, isolated } from './dom.ts'
 import { shortened } from './format.ts'
 
-/** The longest name that a row shows in full, in characters. */
-const MAX_NAME = 80
-
-export function animalRow({ id, name, categoryId, status }: Animal, mark: string): HTMLElement {
+export function animalRow({ id, name, categoryId, status = '' }: Animal, isNew: boolean): HTMLElement {
   const cells = {
-    id: create('td', 'number id', String(id)),
-    name: create('td', 'name', nameElement(name), ...(mark === '' ? [] : [' ', create('span', 'badge good', mark)])),
-    categoryId: create('td', 'number category', String(categoryId)),
-    status: create('td', 'status', ...(status === undefined ? [] : [create('span', `badge ${status}`, status)])),
-  } satisfies Record<keyof Animal, HTMLElement>
-  return create('tr', mark === '' ? '' : 'new', ...Object.values(cells))
+    id: [String(id)],
+    name: [nameElement(name), ...(isNew ? [' ', create('span', 'badge good', 'New')] : [])],
+    categoryId: [String(categoryId)],
+    status: [create('span', `badge ${status}`, status)],
+  } satisfies Record<keyof Animal, (Node | string)[]>
+  return create('tr', isNew ? 'good' : '', ...Object.values(cells).map((parts) => create('td', '', ...parts)))
 }
 
 /** Shows only the beginning of a long name, and lets the visitor open the rest. */
 function nameElement(name: string): HTMLElement {
-  const short = shortened(name, MAX_NAME)
+  const short = shortened(name)
   if (short === name) return isolated(name)
   return create('details', '', create('summary', '', isolated(short)), isolated(name))
 }

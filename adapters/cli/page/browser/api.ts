@@ -1,9 +1,8 @@
 import type { Pet } from '../../../../src/model.ts'
 import type { Usage } from '../../../../src/quota/usage.ts'
 import type { LoggedRequest } from '../request-log.ts'
-import type { DraftRequest } from './composer.ts'
 import { parsed } from './explanation.ts'
-import { secretHeader } from './settings.ts'
+import { secretHeader } from './session.ts'
 
 export interface Exchange extends LoggedRequest {
   /** The parsed response body, with exact numbers; `undefined` if it is not JSON. */
@@ -25,14 +24,12 @@ const TIMEOUT = 30_000
 
 export class Api {
   basePath = ''
-  readonly #onExchange: (exchange: Exchange) => void
-  #key = ''
   /** Whether the server accepts the key; `undefined` until a response has shown it. */
   isAccepted: boolean | undefined
-  /** How many requests this page has sent with the key. */
-  sent = 0
   /** Whether the last request got no response, for example because a test breaks connections. */
   isSilent = false
+  readonly #onExchange: (exchange: Exchange) => void
+  #key = ''
 
   constructor(onExchange: (exchange: Exchange) => void) {
     this.#onExchange = onExchange
@@ -45,47 +42,36 @@ export class Api {
   set key(key: string) {
     this.#key = key
     this.isAccepted = undefined
-    this.sent = 0
   }
 
   /** Sends a request to the API, and calls the listener. Throws if no response arrives. */
-  async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
-    const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
-    return this.sendTo({ method, target: this.basePath + path, headers, body: requestBody })
-  }
-
-  /** As {@link send}, for any path of this server and with the headers of the caller. */
-  async sendTo({ method, target, headers: sent, body: requestBody }: DraftRequest): Promise<Exchange> {
+  async send(method: string, path: string, body = ''): Promise<Exchange> {
     const key = this.#key
-    const authorization: Record<string, string> = key === '' ? {} : { Authorization: `Bearer ${key}` }
+    const target = this.basePath + path
+    const sent: Record<string, string> = body === '' ? {} : { 'Content-Type': 'application/json' }
+    const headers = key === '' ? sent : { ...sent, Authorization: `Bearer ${key}` }
     const time = Date.now()
-    this.sent++
     const startedAt = performance.now()
-    const signal = AbortSignal.timeout(TIMEOUT)
-    // The URL needs its origin: `fetch('//a/b')` would send the request to the server `a`.
-    const url = location.origin + target
-    const headers = { ...sent, ...authorization }
     let response: Response
     let responseBody: string
     try {
-      response = await fetch(url, { method, headers, body: requestBody || null, signal })
+      response = await fetch(target, { method, headers, body: body || null, signal: AbortSignal.timeout(TIMEOUT) })
       responseBody = await response.text()
       this.isSilent = false
     } catch (error) {
       this.isSilent = true
       throw error
     }
-    const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     if (key === this.#key && (response.ok || response.status === 401)) this.isAccepted = response.ok
     const value = parsed(responseBody)
     const exchange = {
       id: 0,
       time,
-      durationMs,
+      durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
       method,
       target,
       headers: { ...sent, 'User-Agent': navigator.userAgent },
-      body: requestBody,
+      body,
       hasToken: key !== '',
       key: this.isAccepted === false ? undefined : { id: '', plan: '', label: 'the key above' },
       status: response.status,

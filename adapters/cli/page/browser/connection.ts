@@ -1,8 +1,11 @@
+import type { Settings } from '../routes.ts'
 import { byId, setText } from './dom.ts'
-import { hadSecret, loadSettings, type Settings } from './settings.ts'
+import { hasSecret, secretHeader } from './session.ts'
 
 /** How often the settings are loaded, in milliseconds. */
 const EVERY = 1_000
+/** How long the server may take to send its settings, in milliseconds. */
+const TIMEOUT = 5_000
 
 export interface ConnectionListener {
   /** Called with each response. `isBack` is true for the first response after an outage. */
@@ -46,7 +49,7 @@ export class Connection {
     try {
       settings = await loadSettings(this.#lastRequest)
     } catch {
-      this.#show('lost', 'Reconnecting: the server does not respond. This page tries again every second.')
+      this.#show('bad', 'Reconnecting: the server does not respond. This page tries again every second.')
       if (!this.#isLost) this.#listener.onLost()
       this.#isLost = true
       return
@@ -54,17 +57,24 @@ export class Connection {
     const isBack = this.#isLost
     this.#isLost = false
     this.#lastRequest = settings.requests.at(-1)?.id ?? this.#lastRequest
-    if (!settings.hasSecret && hadSecret())
-      this.#show('renewed', 'Connected, but the server was started again. Open the new address that it has printed.')
-    else if (this.#listener.isSilent())
-      this.#show('lost', 'Not connected: the last request to the API got no response.')
-    else this.#show('connected', 'Connected')
+    if (!settings.hasSecret && hasSecret())
+      this.#show('bad', 'Connected, but the server was started again. Open the new address that it has printed.')
+    else if (this.#listener.isSilent()) this.#show('bad', 'Not connected: the last request to the API got no response.')
+    else this.#show('good', 'Connected')
     this.#listener.onSettings(settings, isBack)
   }
 
-  #show(state: string, text: string): void {
+  #show(kind: 'good' | 'bad', text: string): void {
     const line = byId('connection')
-    line.dataset.state = state
+    line.className = `muted ${kind}`
     setText(line, text)
   }
+}
+
+/** @param after - the id of the last request that the page knows */
+async function loadSettings(after: number): Promise<Settings> {
+  const signal = AbortSignal.timeout(TIMEOUT)
+  const response = await fetch(`/page/settings.json?after=${after}`, { headers: secretHeader(), signal })
+  if (!response.ok) throw new Error(`expected settings, got status ${response.status}`)
+  return response.json()
 }

@@ -1,4 +1,3 @@
-import { readRateLimit } from '../../../../src/client/response-headers.ts'
 import type { RateLimit } from '../../../../src/model.ts'
 import type { LoggedRequest } from '../request-log.ts'
 
@@ -18,12 +17,13 @@ export function headerOf(
 
 /** Returns `undefined` if the response has no rate-limit headers. */
 export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'>): Cost | undefined {
-  const rateLimit = readRateLimit({ get: (name) => headerOf(request, name) ?? null })
-  if (rateLimit === undefined) return undefined
-  const { limit, remaining } = rateLimit
+  const reset = headerOf(request, 'X-RateLimit-Reset')
+  if (reset === undefined) return undefined
+  const limit = Number(headerOf(request, 'X-RateLimit-Limit'))
+  const remaining = Number(headerOf(request, 'X-RateLimit-Remaining'))
   // A 429 is not counted. A request was not counted either if the whole limit remains after it.
   const isFree = request.status === 429 || remaining === limit
-  return { ...rateLimit, before: isFree ? remaining : remaining + 1 }
+  return { limit, remaining, resetsAt: Number(reset) * 1_000, before: isFree ? remaining : remaining + 1 }
 }
 
 /** Returns a text such as `60 → 59 of 60`. */

@@ -25,7 +25,7 @@ export function setText(element: Element, text: string): void {
 
 export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...parts: (Node | string)[]): void {
   const note = create('p', '', ...parts)
-  element.className = `note small ${kind}`
+  element.className = `note ${kind}`
   if (element.textContent !== note.textContent) element.replaceChildren(...note.childNodes)
 }
 
@@ -39,15 +39,4 @@ export function onClick(button: HTMLElement, listener: () => void): void {
   button.addEventListener('click', () => {
     if (button.ariaDisabled !== 'true') listener()
   })
-}
-
-/** Copies the text of an element. If the browser forbids it, selects the text; returns false. */
-export async function copyOrSelect(shown: HTMLElement): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(shown.textContent ?? '')
-    return true
-  } catch {
-    getSelection()?.selectAllChildren(shown)
-    return false
-  }
 }

@@ -16,8 +16,11 @@ export function timeOfDay(time: number): string {
   return new Date(time).toLocaleTimeString('en-GB', { timeZoneName: 'short' })
 }
 
+/** The longest name that the page shows in full, in characters. */
+const LONGEST = 60
+
 /** Never splits a surrogate pair. */
-export function shortened(text: string, length = 60): string {
-  const characters = [...text.slice(0, 2 * length + 2)]
-  return characters.length <= length && text.length <= 2 * length ? text : `${characters.slice(0, length).join('')}…`
+export function shortened(name: string): string {
+  const characters = [...name.slice(0, 2 * LONGEST + 2)]
+  return characters.length <= LONGEST ? name : `${characters.slice(0, LONGEST).join('')}…`
 }

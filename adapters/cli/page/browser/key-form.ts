@@ -1,54 +1,50 @@
-import { byId, setNote, setText } from './dom.ts'
-import { currentKey, keepKey, type Settings } from './settings.ts'
+import type { Settings } from '../routes.ts'
+import { byId, setNote } from './dom.ts'
+import { keepKey, keptKey } from './session.ts'
 
+type KeySettings = Pick<Settings, 'hasSecret' | 'demoKeys'>
+
+/** The key with which the page sends its requests: a demo key of the server, or one that the visitor enters. */
 export class KeyForm {
   readonly #useKey: (key: string) => void
-  #settings: Settings = { basePath: '', resets: 0, hasSecret: false, demoKeys: [], requests: [] }
-  #isStarted = false
+  readonly #input = byId<HTMLInputElement>('key')
+  readonly #plans = byId<HTMLSelectElement>('key-plan')
+  /** `undefined` until the server has sent its settings. */
+  #settings: KeySettings | undefined
   #isRejected = false
 
   constructor(useKey: (key: string) => void) {
     this.#useKey = useKey
-    const input = byId<HTMLInputElement>('key')
-    const plans = byId<HTMLSelectElement>('key-plan')
-    plans.addEventListener('change', () => {
-      input.value = plans.value
-      if (plans.value === '') input.focus()
-      else this.#choose(plans.value)
+    this.#plans.addEventListener('change', () => {
+      if (this.#plans.value === '') this.#input.select()
+      else this.#choose(this.#plans.value)
     })
     byId('key-form').addEventListener('submit', (event) => {
       event.preventDefault()
-      this.#choose(input.value.trim())
-    })
-    byId('key-demo').addEventListener('click', () => {
-      input.value = this.#settings.demoKeys[0]?.token ?? ''
-      this.#choose(input.value)
-      input.focus()
+      this.#choose(this.#input.value.trim())
     })
     byId('key-show').addEventListener('click', () => {
-      const isShown = input.type === 'password'
-      input.type = isShown ? 'text' : 'password'
-      byId('key-show').setAttribute('aria-pressed', String(isShown))
+      const isHidden = this.#input.type === 'password'
+      this.#input.type = isHidden ? 'text' : 'password'
+      byId('key-show').ariaPressed = String(isHidden)
     })
   }
 
   /** Shows the demo keys of the server. If they changed, replaces a demo key that is in use. */
-  update(settings: Settings): void {
+  update(settings: KeySettings): void {
+    const before = this.#settings
     const { demoKeys } = settings
-    const hadDemoKeys = this.#settings.demoKeys
-    const isSame = JSON.stringify(demoKeys) === JSON.stringify(hadDemoKeys)
-    const input = byId<HTMLInputElement>('key')
-    const isUnused = !this.#isStarted || hadDemoKeys.some(({ token }) => token === input.value) || input.value === ''
     this.#settings = settings
     this.#showNote()
-    if (isSame && this.#isStarted) return
-    this.#isStarted = true
-    const options = demoKeys.map(({ plan, token }) => new Option(plan, token))
-    byId('key-plan').replaceChildren(...options, new Option('another key', ''))
+    if (before && JSON.stringify(before.demoKeys) === JSON.stringify(demoKeys)) return
     byId('key-plan-field').hidden = demoKeys.length === 0
-    if (isUnused) input.value = currentKey(settings)
-    this.#showPlan(input.value)
-    if (isUnused) this.#useKey(input.value)
+    this.#plans.replaceChildren(
+      ...demoKeys.map(({ plan, token }) => new Option(plan, token)),
+      new Option('another', ''),
+    )
+    const first = demoKeys[0]?.token ?? ''
+    if (before === undefined) this.#use(keptKey() || first)
+    else if (before.demoKeys.some(({ token }) => token === this.#input.value)) this.#use(first)
   }
 
   /** @param isAccepted - `undefined` if it is not known yet whether the server accepts the key */
@@ -57,33 +53,34 @@ export class KeyForm {
     this.#showNote()
   }
 
-  #showNote(): void {
-    const { hasSecret, demoKeys } = this.#settings
-    const [demo] = demoKeys
-    const rejected = 'The server does not accept this key: it is unknown, mistyped, expired or revoked.'
-    byId('key').setAttribute('aria-invalid', String(this.#isRejected))
-    byId('key-demo').hidden = !this.#isRejected || demo === undefined
-    setText(byId('key-demo'), `Use the ${demo?.plan} demo key`)
-    const note = this.#isRejected ? rejected : noteOf(hasSecret, demo !== undefined)
-    setNote(byId('key-note'), this.#isRejected ? 'bad' : '', note)
+  #choose(key: string): void {
+    keepKey(key)
+    this.#use(key)
   }
 
-  #choose(key: string): void {
-    keepKey(key, this.#settings)
-    this.#showPlan(key)
+  #use(key: string): void {
+    this.#input.value = key
+    this.#plans.value = this.#settings?.demoKeys.some(({ token }) => token === key) ? key : ''
     this.#useKey(key)
   }
 
-  #showPlan(key: string): void {
-    const isDemo = this.#settings.demoKeys.some(({ token }) => token === key)
-    byId<HTMLSelectElement>('key-plan').value = isDemo ? key : ''
+  #showNote(): void {
+    this.#input.ariaInvalid = String(this.#isRejected)
+    if (this.#isRejected)
+      setNote(
+        byId('key-note'),
+        'bad',
+        'The server does not accept this key: it is unknown, mistyped, expired or revoked.',
+      )
+    else setNote(byId('key-note'), '', noteOf(this.#settings))
   }
 }
 
-function noteOf(hasSecret: boolean, hasDemoKeys: boolean): string {
-  if (hasDemoKeys)
+function noteOf(settings: KeySettings | undefined): string {
+  if (settings === undefined) return ''
+  if (settings.demoKeys.length > 0)
     return 'The server stores everything in memory and serves only this machine, so its demo keys are filled in.'
   const advice =
     'Open the whole address that the server has printed, to see its demo keys, the usage of a key and all requests.'
-  return hasSecret ? 'The key stays in this tab.' : `The key stays in this tab. ${advice}`
+  return settings.hasSecret ? 'The key stays in this tab.' : `The key stays in this tab. ${advice}`
 }

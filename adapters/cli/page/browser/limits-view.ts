@@ -2,7 +2,7 @@ import type { RateLimit } from '../../../../src/model.ts'
 import { MINUTE } from '../../../../src/support/time.ts'
 import type { Api, Exchange } from './api.ts'
 import { costOf, headerOf } from './cost.ts'
-import { byId, setEnabled, setNote, setText } from './dom.ts'
+import { byId, onClick, setEnabled, setNote, setText } from './dom.ts'
 import { refusalOf } from './explanation.ts'
 import { plural } from './format.ts'
 import { createGauge } from './gauge.ts'
@@ -11,7 +11,7 @@ import { type Refusal, showRefusal } from './refusal-view.ts'
 /** How often the usage is loaded, in milliseconds: other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
 
-/** The limits of the key, as the responses to this page have stated them. */
+/** The limits of the key. Without the secret, the page knows only those of its own responses. */
 interface KnownUsage {
   readonly plan?: string
   readonly minute?: RateLimit
@@ -22,6 +22,7 @@ interface KnownUsage {
 /** Shows both limits of the key, explains a 429 and a ban, and has buttons that provoke them. */
 export class LimitsView {
   readonly #api: Api
+  readonly #onServed: () => void
   readonly #minute = createGauge('Requests this minute', 'This minute')
   readonly #day = createGauge('Requests today', 'Today (UTC)')
   #usage: KnownUsage | undefined
@@ -31,16 +32,15 @@ export class LimitsView {
   #isSending = false
   #isLoading = false
   #isLost = false
-  readonly #onServed: () => void
 
   /** @param onServed - called when the server accepts requests again after a 429 */
   constructor(api: Api, onServed: () => void) {
     this.#api = api
     this.#onServed = onServed
     byId('gauges').append(this.#minute.element, this.#day.element)
-    byId('burst').addEventListener('click', () => void this.#burst('rate_limit_exceeded'))
-    byId('keep-sending').addEventListener('click', () => void this.#burst('api_key_banned'))
-    byId('stop').addEventListener('click', () => {
+    onClick(byId('burst'), () => void this.#burst('rate_limit_exceeded'))
+    onClick(byId('keep-sending'), () => void this.#burst('api_key_banned'))
+    onClick(byId('stop'), () => {
       this.#isSending = false
     })
     setInterval(() => this.#render(), 250)
@@ -100,7 +100,6 @@ export class LimitsView {
 
   /** Sends requests one after another until the server responds with the given error code. */
   async #burst(code: 'rate_limit_exceeded' | 'api_key_banned'): Promise<void> {
-    if (this.#isSending || this.#api.key === '') return
     const note = byId('burst-note')
     // Ends after a minute, because the count then begins again at zero.
     const endsAt = Date.now() + MINUTE
@@ -117,9 +116,7 @@ export class LimitsView {
         setNote(note, '', counts())
         if (exchange.code === code || exchange.code === 'api_key_banned' || exchange.status === 401) break
         if (Date.now() >= endsAt) {
-          const advice =
-            'A minute has passed, so the count began again. A key of a smaller plan reaches its limit sooner.'
-          setNote(note, '', `${counts()} ${advice}`)
+          setNote(note, '', `${counts()} A minute has passed, so the count began again. Try the key of a smaller plan.`)
           break
         }
         if (sent % 20 === 0) await this.reload()
@@ -133,45 +130,22 @@ export class LimitsView {
   }
 
   #render(): void {
-    const usage = this.#isLost ? undefined : this.#usage
-    const now = Date.now() + this.#clockOffset
-    this.#minute.show(usage?.minute, now, usage?.bannedUntil)
-    this.#day.show(usage?.day, now)
-    const plan = byId('plan')
-    plan.hidden = usage?.plan === undefined
-    setText(plan, usage?.plan === undefined ? '' : `Plan ${usage.plan}`)
-    const { isAccepted, sent, key } = this.#api
-    byId('limits-invalid').hidden = isAccepted !== false
-    const sentText = `This page has sent ${plural(sent, 'request')} with this key since it was loaded.`
-    setText(byId('limits-sent'), key === '' ? '' : sentText)
-    this.#renderRefusal()
-    this.#renderButtons()
-  }
-
-  #renderRefusal(): void {
     if (this.#refusal !== undefined && Date.now() >= this.#refusal.endsAt && !this.#isSending) {
       this.#refusal = undefined
       setNote(byId('burst-note'), '')
       this.#onServed()
     }
-    const hadFocus = document.activeElement === byId('refusal-title')
+    const usage = this.#isLost ? undefined : this.#usage
+    const now = Date.now() + this.#clockOffset
+    this.#minute.show(usage?.minute, now, usage?.bannedUntil)
+    this.#day.show(usage?.day, now)
+    byId('plan').hidden = usage?.plan === undefined
+    setText(byId('plan'), `Plan ${usage?.plan}`)
+    byId('limits-invalid').hidden = this.#api.isAccepted !== false
     showRefusal(this.#refusal)
-    if (hadFocus && this.#refusal === undefined) byId('burst').focus()
-  }
-
-  #renderButtons(): void {
-    const refusal = this.#refusal
-    const buttons = {
-      stop: this.#isSending,
-      'keep-sending': refusal?.kind === 'key' && !this.#isSending,
-      burst: refusal === undefined && !this.#isSending,
-    }
-    const focused = Object.keys(buttons).find((id) => document.activeElement === byId(id))
-    for (const [id, isShown] of Object.entries(buttons)) byId(id).hidden = !isShown
-    setEnabled(byId('burst'), this.#api.key !== '')
-    // A hidden button loses the focus. Move the focus to the next button or the explanation.
-    const next = Object.entries(buttons).find(([, isShown]) => isShown)?.[0] ?? 'refusal-title'
-    if (focused !== undefined && byId(focused).hidden) byId(next).focus()
+    setEnabled(byId('burst'), !this.#isSending && this.#refusal === undefined && this.#api.key !== '')
+    setEnabled(byId('keep-sending'), !this.#isSending && this.#refusal?.kind === 'key')
+    setEnabled(byId('stop'), this.#isSending)
   }
 }
 

@@ -3,53 +3,46 @@ import { costOf, costText } from './cost.ts'
 import { create, isolated } from './dom.ts'
 import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
-import { type RequestActions, requestButtons } from './request-buttons.ts'
 
 /** Returns an entry of the log: one line, which the visitor can open. */
-export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLDetailsElement {
+export function logEntry(request: LoggedRequest): HTMLElement {
   const { status, reason, method, target, time } = request
   const cost = costOf(request)
-  const clock = create('time', 'small', timeOfDay(time))
-  clock.setAttribute('datetime', new Date(time).toISOString())
+  const clock = create('time', 'muted', timeOfDay(time)) as HTMLTimeElement
+  clock.dateTime = new Date(time).toISOString()
   const kind = status < 300 ? 'good' : status === 429 ? 'warn' : 'bad'
   const summary = create(
     'summary',
-    'log-line',
+    '',
     create('span', `badge ${kind}`, `${status} ${reason}`.trim()),
-    create('code', 'log-request', method, ' ', isolated(target)),
-    create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
+    create('code', '', method, ' ', isolated(target)),
+    create('span', 'muted', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
     clock,
   )
-  const details = create('details', '', summary) as HTMLDetailsElement
+  const details = create('details', 'entry', summary) as HTMLDetailsElement
   // Many requests may arrive in a short time, so the content is created at the first opening.
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
+    if (details.open && details.childElementCount === 1) details.append(contentOf(request))
   })
   return details
 }
 
-function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement {
+function contentOf(request: LoggedRequest): HTMLElement {
   const { headers, responseHeaders, body, responseBody, isCut } = request
   const pairs = responseHeaders.flatMap((name, i) =>
     i % 2 === 0 ? [[name, responseHeaders[i + 1] ?? ''] as const] : [],
   )
-  const content = create(
+  return create(
     'div',
-    'log-content stack',
+    'stack',
     create('p', '', explanationOf(request)),
     ...block('Response body', indented(responseBody)),
-    isCut
-      ? create('p', 'small', 'The request or its response is too long to be shown whole, so it cannot be sent again.')
-      : requestButtons(request, actions),
+    ...(isCut ? [create('p', 'muted', 'The request or its response is too long to be shown whole.')] : []),
     factsOf(factsAbout(request)),
     ...block('Request body', indented(body)),
     folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
     folded('Request headers', factsOf(Object.entries(headers))),
   )
-  // With a `tabIndex`, a click on the text focuses the content. New requests do not move or close
-  // an entry that has the focus.
-  content.tabIndex = -1
-  return content
 }
 
 function factsAbout(request: LoggedRequest): readonly (readonly [string, string])[] {
@@ -68,7 +61,7 @@ function factsOf(pairs: readonly (readonly [string, string])[]): HTMLElement {
   const rows = pairs.map(([name, value]) =>
     create('div', '', create('dt', '', name), create('dd', '', isolated(value))),
   )
-  return create('dl', 'facts stack small', ...rows)
+  return create('dl', '', ...rows)
 }
 
 function timeIn(name: string, value: string): string {
@@ -91,5 +84,5 @@ function block(title: string, text: string): HTMLElement[] {
   pre.tabIndex = 0
   pre.setAttribute('role', 'group')
   pre.setAttribute('aria-label', title)
-  return [create('h3', 'small', title), pre]
+  return [create('h3', 'muted', title), pre]
 }

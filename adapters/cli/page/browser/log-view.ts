@@ -1,123 +1,70 @@
 import type { LoggedRequest } from '../request-log.ts'
-import type { DraftRequest } from './composer.ts'
 import { byId, setText } from './dom.ts'
+import { plural } from './format.ts'
 import { logEntry } from './log-entry.ts'
-import type { RequestActions } from './request-buttons.ts'
 
-/** How many closed entries stay; older ones are removed. An open entry stays until it is closed. */
-const MAX_CLOSED = 100
+/** How many entries the log has; older ones are removed. */
+const MAX_ENTRIES = 100
 
+/** Shows the newest request first. While the visitor reads an entry, newer requests wait behind a button. */
 export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
-  readonly #actions: RequestActions
-  readonly #send: RequestActions['send']
-  /** Method and target of the last request sent by hand. When the log has it, its entry opens. */
-  #expected = ''
-  /** The last entry that `add` has opened, because its request came from this page. */
-  #opened: HTMLDetailsElement | undefined
-  /** The first digit of the shown statuses, and a text that the entries contain; empty for all. */
-  #filter = { status: '', text: '' }
-  #newerCount = 0
+  readonly #status = byId<HTMLSelectElement>('log-status')
+  readonly #text = byId<HTMLInputElement>('log-text')
+  /** The requests that wait, the oldest first. */
+  #waiting: readonly LoggedRequest[] = []
   emptyText = ''
 
-  constructor(actions: RequestActions) {
-    this.#send = actions.send
-    this.#actions = { ...actions, send: (request) => this.sendAndOpen(request) }
-    this.#newer.addEventListener('click', () => this.#showNewest())
-    this.#list.addEventListener('scroll', () => {
-      if (this.#list.scrollTop === 0) this.#setNewer(0)
+  constructor() {
+    this.#newer.addEventListener('click', () => {
+      this.#showWaiting()
+      this.#list.scrollTop = 0
+      this.#list.querySelector('summary')?.focus()
     })
-    // A closed entry may be removed. `toggle` does not bubble, so the listener captures it.
-    this.#list.addEventListener('toggle', () => this.#update(), true)
-    byId('log-filter').addEventListener('change', ({ target }) => {
-      this.#filter.status = (target as HTMLInputElement).value
-      this.#showNewest()
-    })
-    byId('log-text').addEventListener('input', ({ target }) => {
-      this.#filter.text = (target as HTMLInputElement).value.trim().toLowerCase()
-      this.#update()
-    })
+    // The visitor may stop to read by closing the entry or by scrolling back. Neither event bubbles.
+    for (const type of ['toggle', 'scroll']) this.#list.addEventListener(type, () => this.add([]), true)
+    this.#status.addEventListener('change', () => this.#update())
+    this.#text.addEventListener('input', () => this.#update())
     byId('log-clear').addEventListener('click', () => {
+      this.#waiting = []
       this.#list.replaceChildren()
-      this.#setNewer(0)
       this.#update()
     })
-  }
-
-  /** Sends a request, and opens its entry when it is in the log. Throws if no response arrives. */
-  async sendAndOpen(request: DraftRequest): Promise<void> {
-    this.#expected = `${request.method} ${request.target}`
-    await this.#send(request)
-    this.#list.scrollTop = 0
-    this.#setNewer(0)
   }
 
   /** @param requests - the oldest first */
   add(requests: readonly LoggedRequest[]): void {
-    const expected = requests.findLast(({ method, target }) => `${method} ${target}` === this.#expected)
-    const list = this.#list
-    const { read, top } = this.#readEntry()
-    for (const request of requests.slice(-MAX_CLOSED)) {
-      const details = logEntry(request, this.#actions)
+    this.#waiting = [...this.#waiting, ...requests].slice(-MAX_ENTRIES)
+    const isRead = this.#list.scrollTop > 0 || this.#list.querySelector('.entry[open]') !== null
+    if (isRead) this.#update()
+    else this.#showWaiting()
+  }
+
+  #showWaiting(): void {
+    for (const request of this.#waiting) {
       const item = document.createElement('li')
-      item.append(details)
-      list.prepend(item)
-      if (request !== expected) continue
-      this.#expected = ''
-      this.#open(details)
+      item.append(logEntry(request))
+      this.#list.prepend(item)
     }
+    this.#waiting = []
+    for (const item of [...this.#list.children].slice(MAX_ENTRIES)) item.remove()
     this.#update()
-    if (!read) return
-    if (read.isConnected) list.scrollTop += read.getBoundingClientRect().top - top
-    const count = [...list.children].slice(0, requests.length).filter((item) => this.#isShown(item)).length
-    if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
   }
 
-  /** Returns the entry that must keep its place. Prefers an open one: others may be removed. */
-  #readEntry() {
-    const { top: edge } = this.#list.getBoundingClientRect()
-    const shown = [...this.#list.children].filter((item) => item.getBoundingClientRect().bottom > edge)
-    const scrolled =
-      this.#list.scrollTop > 0 ? (shown.find((item) => item.querySelector('[open]')) ?? shown[0]) : undefined
-    const read = this.#list.querySelector(':focus')?.closest('li') ?? scrolled
-    return { read, top: read?.getBoundingClientRect().top ?? 0 }
-  }
-
-  #open(details: HTMLDetailsElement): void {
-    const last = this.#opened
-    // An entry that contains the focus stays open.
-    if (last && !last.contains(document.activeElement)) last.open = false
-    details.open = true
-    this.#opened = details
-  }
-
-  /** Removes the oldest closed entries, and applies the filter. */
+  /** Applies the filter, and shows how many requests wait. */
   #update(): void {
     const items = [...this.#list.children] as HTMLElement[]
-    const closed = items.filter((item) => !item.querySelector('details')?.open)
-    for (const item of closed.slice(MAX_CLOSED)) item.remove()
     for (const item of items) item.hidden = !this.#isShown(item)
     byId('log-note').hidden = items.some(({ hidden }) => !hidden)
     setText(byId('log-note'), items.length === 0 ? this.emptyText : 'No request fits the filter.')
+    this.#newer.hidden = this.#waiting.length === 0
+    setText(this.#newer, `Show ${plural(this.#waiting.length, 'newer request')}`)
   }
 
   #isShown(item: Element): boolean {
     const line = item.querySelector('summary')?.textContent ?? ''
-    return line.startsWith(this.#filter.status) && line.toLowerCase().includes(this.#filter.text)
-  }
-
-  /** Scrolls to the newest entry, and moves the focus to the list. */
-  #showNewest(): void {
-    this.#list.focus({ preventScroll: true })
-    this.#list.scrollTop = 0
-    this.#setNewer(0)
-    this.#update()
-  }
-
-  #setNewer(count: number): void {
-    this.#newerCount = count
-    this.#newer.hidden = count === 0
-    setText(this.#newer, `${count.toLocaleString('en')} newer`)
+    const text = this.#text.value.trim().toLowerCase()
+    return line.startsWith(this.#status.value) && line.toLowerCase().includes(text)
   }
 }

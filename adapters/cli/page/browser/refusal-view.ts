@@ -11,6 +11,7 @@ export interface Refusal {
   readonly kind: keyof typeof REFUSALS
 }
 
+/** Explains a 429 or a ban, and shows the time left. */
 export function showRefusal(refusal: Refusal | undefined): void {
   const box = byId('refusal')
   box.hidden = refusal === undefined
@@ -19,11 +20,12 @@ export function showRefusal(refusal: Refusal | undefined): void {
     return
   }
   const { exchange, endsAt, kind } = refusal
-  box.classList.toggle('bad', kind === 'ban')
+  box.className = `refusal stack ${kind === 'ban' ? 'bad' : 'warn'}`
   const [title, text] = REFUSALS[kind]
   setText(byId('refusal-title'), title)
   setText(byId('refusal-text'), text)
   setText(byId('refusal-left'), duration(endsAt - Date.now()))
-  setText(byId('refusal-retry'), `${headerOf(exchange, 'Retry-After')} (seconds)`)
-  setText(byId('refusal-body'), exchange.responseBody)
+  const { status, reason, responseBody } = exchange
+  const retryAfter = headerOf(exchange, 'Retry-After')
+  setText(byId('refusal-response'), `${status} ${reason}\nRetry-After: ${retryAfter}\n\n${responseBody}`)
 }
