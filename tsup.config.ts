@@ -1,27 +1,6 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { defineConfig, type Options } from 'tsup'
 import { STEPS } from './adapters/back-ends/sqlite/schema.ts'
-
-/** Imports a file as text, as Vite does for `?raw`, and makes style sheets and scripts shorter. */
-const rawText: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'raw-text',
-  setup(build) {
-    // The suffix stays in the path, because tsup reads each path that ends in `.css` as a style sheet.
-    build.onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
-      path: resolve(resolveDir, path),
-      namespace: 'raw-text',
-    }))
-    build.onLoad({ filter: /./, namespace: 'raw-text' }, async (file) => {
-      const path = file.path.slice(0, -'?raw'.length)
-      const text = await readFile(path, 'utf8')
-      const loader = ({ '.css': 'css', '.js': 'js' } as const)[extname(path)]
-      if (loader === undefined) return { contents: text, loader: 'text' }
-      const { code } = await build.esbuild.transform(text, { loader, minify: true, target: 'es2022' })
-      return { contents: code.trim(), loader: 'text' }
-    })
-  },
-}
 
 const shared: Options = {
   splitting: true,
@@ -32,8 +11,7 @@ const shared: Options = {
   removeNodeProtocol: false,
   // Only what is used is bundled: the entries of zod load all of its locales, and lossless-json has nine files. At each start,
   // they would take 50 ms and 8 ms.
-  noExternal: [/^zod/, 'leven', 'lossless-json', /^@noble/],
-  esbuildPlugins: [rawText],
+  noExternal: [/^zod/, 'leven', 'lossless-json'],
 }
 
 /** Writes the migrations of D1 as the files that `wrangler d1 migrations apply` takes. */

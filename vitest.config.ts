@@ -22,8 +22,6 @@ export const shared = {
     NO_PROXY: noProxy,
     no_proxy: noProxy,
   },
-  // The reference imports its style sheets as text. By default, Vitest replaces style sheets by empty texts.
-  css: true,
   // A test uses the mock timers of node:test, of which Node 20 warns.
   execArgv: ['--disable-warning=ExperimentalWarning'],
   // These limits only end a test that hangs. No test depends on the speed of the machine, so none sets a limit of its own.

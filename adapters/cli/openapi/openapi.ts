@@ -1,8 +1,6 @@
 import type { ApiRequest } from '../../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index.ts'
-import type { SiteRoute, SiteRoutes } from '../../hosts/node/serve.ts'
-import { HOME, LINKS } from '../page/live-page.ts'
-import { REFERENCE_HEADERS } from '../page/routes.ts'
+import type { SiteRoute } from '../../hosts/node/serve.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
 import { isProxied } from '../page/visitor.ts'
 import type { ServeFlags } from '../terminal/flags.ts'
@@ -26,26 +24,7 @@ const ORIGIN = 'http://origin-of-the-request.invalid'
  * Any web page may read the document: it contains no secret, and editors of OpenAPI documents are
  * web pages.
  */
-export function documentRoutes(options: OpenApiOptions) {
-  return { '/openapi.json': documentRoute(options) } satisfies SiteRoutes
-}
-
-export function referenceRoute(options: OpenApiOptions): SiteRoute {
-  const headers = ['Content-Type', 'text/html; charset=utf-8', ...REFERENCE_HEADERS]
-  let page: Promise<SharedDocument> | undefined
-  return async (request) => {
-    page ??= referenceOf(options).then(sharedDocument)
-    return documentResponse(await page, request, headers)
-  }
-}
-
-async function referenceOf(options: OpenApiOptions): Promise<string> {
-  const { referencePage } = await import('../../../src/openapi/reference/reference-html.ts')
-  const surroundings = { home: HOME.href, links: LINKS, path: '/reference', sendPath: '/' }
-  return referencePage(await documentOf(options), surroundings)
-}
-
-function documentRoute(options: OpenApiOptions): SiteRoute {
+export function documentRoute(options: OpenApiOptions): SiteRoute {
   const headers = ['Content-Type', 'application/json', 'Access-Control-Allow-Origin', '*']
   let written: Promise<SharedDocument> | undefined
   return async (request) => {

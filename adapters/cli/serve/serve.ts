@@ -5,7 +5,8 @@ import { withSite } from '../../hosts/node/serve.ts'
 import { isPersistent, openBackEnd } from '../engines/back-end.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'
-import { documentRoutes, referenceRoute } from '../openapi/openapi.ts'
+import { documentRoute } from '../openapi/openapi.ts'
+import { referenceRoutes } from '../openapi/reference.ts'
 import { logRequests, rememberKeys } from '../page/request-log.ts'
 import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
@@ -88,8 +89,8 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd:
   const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
-    ...documentRoutes(described),
-    '/reference': referenceRoute(described),
+    '/openapi.json': documentRoute(described),
+    ...referenceRoutes(),
     ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
   })
   const onFailure = (part: string, error: unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { documentRoutes, referenceRoute } from '../../../../adapters/cli/openapi/openapi.ts'
+import { documentRoute } from '../../../../adapters/cli/openapi/openapi.ts'
 import { withSite } from '../../../../adapters/hosts/node/serve.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/index.ts'
@@ -8,7 +8,7 @@ vi.mock('../../../../src/openapi/index.ts', { spy: true })
 
 /** Requests the OpenAPI document from a server with these options. */
 async function get(options: OpenApiOptions, headers: Record<string, string> = {}) {
-  const { handle } = withSite(createPetStore(), documentRoutes(options))
+  const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute(options) })
   const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
   const names = response.headers.filter((_, index) => index % 2 === 0)
   const body = 'bytes' in response ? String(response.bytes) : response.body
@@ -43,15 +43,11 @@ describe('GET /openapi.json', () => {
     expect(JSON.parse(body)).toEqual({ ...openApiDocument(options), servers: [{ url }] })
   })
 
-  test.each([
-    ['/openapi.json', 'http://host-7.test/v1'],
-    ['/reference', '/v1'],
-  ])('%s is written once for all hosts', async (path, api) => {
+  test('the document is written once for all hosts', async () => {
     vi.mocked(openApiDocument).mockClear()
-    const { handle } = withSite(createPetStore(), { ...documentRoutes({}), '/reference': referenceRoute({}) })
-    const send = (host: string) => handle(toApiRequest(new Request(`http://a${path}`, { headers: { host } })))
+    const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute({}) })
+    const send = (host: string) => handle(toApiRequest(new Request('http://a/openapi.json', { headers: { host } })))
     for (let i = 0; i < 20; i++) await send(`host-${i}.test`)
-    expect(String(((await send('host-7.test')) as { bytes?: unknown }).bytes)).toContain(api)
     expect(openApiDocument).toHaveBeenCalledOnce()
   })
 
