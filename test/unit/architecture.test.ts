@@ -133,17 +133,14 @@ describe('the folders', () => {
   })
 })
 
-test.each(['architecture', 'back-ends', 'contributing/recipes', 'interface'])(
-  'docs/%s.md names only existing files',
-  (name) => {
-    const folders = ['src', 'adapters', 'test', 'docs']
-    const files = folders.flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(folder, file)}`),
-    )
-    const exists = (name: string) => existsSync(join(root, name)) || files.some((file) => file.endsWith(`/${name}`))
-    const page = readFileSync(join(root, `docs/${name}.md`), 'utf8')
-    const named = [...page.matchAll(/`([\w./-]+\.(?:ts|md|json|html))`/g)].map(([, name = '']) => name)
-    expect(named.length).toBeGreaterThan(0)
-    expect(named.filter((name) => !exists(name))).toEqual([])
-  },
-)
+test.each(['architecture', 'back-ends', 'recipes', 'interface'])('docs/%s.md names only existing files', (name) => {
+  const folders = ['src', 'adapters', 'test', 'docs']
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(folder, file)}`),
+  )
+  const exists = (name: string) => existsSync(join(root, name)) || files.some((file) => file.endsWith(`/${name}`))
+  const page = readFileSync(join(root, `docs/${name}.md`), 'utf8')
+  const named = [...page.matchAll(/`([\w./-]+\.(?:ts|md|json|html))`/g)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((name) => !exists(name))).toEqual([])
+})

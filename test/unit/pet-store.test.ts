@@ -128,7 +128,7 @@ describe('the removal of getPet', () => {
   const link = '</v1/pets>; rel="successor-version"'
   const allow = 'GET, HEAD, OPTIONS'
 
-  /** Requests of the page `docs/removal-of-getpet.md`, with what it says about their responses. */
+  /** Requests of the page `docs/behaviour.md`, with what it says about their responses. */
   const requests = [
     { method: 'GET', path: '/pets/1', before: 200, after: 410, headers: { ...toPet, link } },
     { method: 'HEAD', path: '/pets/1', before: 200, after: 410, headers: { ...toPet, link } },
@@ -144,7 +144,7 @@ describe('the removal of getPet', () => {
     [undefined, false],
     ['enforce', false],
     ['announce', true],
-  ] as const)('happens as docs/removal-of-getpet.md says, with the option sunset %j', async (sunset, isKept) => {
+  ] as const)('happens as docs/behaviour.md says, with the option sunset %j', async (sunset, isKept) => {
     const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1), sunset })
     const expectResponses = async (isRemoved: boolean) => {
       for (const { method, path, token, before, after, headers } of requests) {

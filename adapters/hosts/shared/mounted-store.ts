@@ -23,7 +23,7 @@ export const petStore = z.custom<PetStore>(
   expecting('a store of createPetStore, with handle and basePath'),
 )
 
-const PAGE = 'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
+const PAGE = 'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/mounting.md#behind-a-proxy'
 
 const UNTRUSTED =
   'a request has X-Forwarded-For or Forwarded, but the option trustProxy is not set, so requests without a valid key are counted ' +

@@ -10,7 +10,7 @@ import { missing } from '../../support/skips.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const read = (document: string) => readFileSync(join(root, 'docs', document), 'utf8')
-const scripts = ['command.md', 'test-double.md'].flatMap((document) =>
+const scripts = ['command.md', 'testing.md'].flatMap((document) =>
   [...read(document).matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, script = '']) => script),
 )
 
