@@ -4,6 +4,7 @@ import { withMethods } from '../../../src/schemas/options.ts'
 import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
 import { unavailable } from '../shared/errors.ts'
+import { pruneSchedule } from '../shared/prune.ts'
 import { meaningOf } from './errors.ts'
 
 /** The part of a PostgreSQL client that this package uses. Clients of `pg` and PGlite have it. */
@@ -76,24 +77,16 @@ function oneAtATime(client: PostgresClient): PostgresClient['query'] {
 
 /**
  * Returns a function to call after each use of a table, or once for many uses with their number.
- * Once in `period` uses, it starts `work`, unless `work` still runs. No request waits for `work`,
+ * If `pruneSchedule` says so, it starts `work`, unless `work` still runs. No request waits for `work`,
  * so an error of `work` goes to `report`. If `work` fails several times in a row, only one error is
  * reported. A single `service_unavailable` is not reported, because requests report it too.
  */
-export function inBackground(
-  period: number,
-  work: () => Promise<unknown>,
-  report: (error: unknown) => void,
-): (uses?: number) => void {
-  // Random: on Workers, a back end serves one request. If each began with `work`, every request
-  // would run it.
-  let usesLeft = Math.floor(Math.random() * period)
+export function inBackground(work: () => Promise<unknown>, report: (error: unknown) => void): (uses?: number) => void {
+  const isDue = pruneSchedule()
   let isRunning = false
   let weightOfFailures = 0
   return async (uses = 1) => {
-    usesLeft -= uses
-    if (usesLeft >= 0 || isRunning) return
-    usesLeft = period - 1
+    if (!isDue(uses) || isRunning) return
     isRunning = true
     try {
       await work()

@@ -6,8 +6,6 @@ import { inBackground, type PostgresContext } from './connection.ts'
 import { countStatements } from './statements.ts'
 
 const LARGEST_BATCH = 1_000
-/** Each process deletes old counters once in 500 requests. */
-const PRUNE_EVERY = 500
 
 /**
  * The time of a group, and the state of its subject before its first request. Drivers return 64-bit
@@ -39,7 +37,7 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
   const statements = countStatements(schema)
   const countCustomer = counter(statements.countCustomers)
   const countAnonymous = counter(statements.countAnonymous)
-  const pruneEnded = inBackground(PRUNE_EVERY, () => query(statements.prune, [clock?.now() ?? null]), report)
+  const pruneEnded = inBackground(() => query(statements.prune, [clock?.now() ?? null]), report)
 
   function counter(text: string) {
     return inBatches<QuotaRequest, QuotaCount>({

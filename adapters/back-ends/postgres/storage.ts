@@ -23,8 +23,6 @@ interface PetRow {
  */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
-/** Each process deletes expired idempotency keys once in 1,000 uses of a key. */
-const PRUNE_KEYS_EVERY = 1_000
 
 const NO_TURN =
   'PostgreSQL added no animal, because the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)'
@@ -62,7 +60,7 @@ export function postgresStorage(context: StorageContext): PetStorage {
     maxSize: LARGEST_BATCH,
     sizeOf: ({ json }: Given) => json.length + ROW_SIZE,
   })
-  const pruneKeys = inBackground(PRUNE_KEYS_EVERY, () => query(read.pruneExpiredKeys, [now()]), report)
+  const pruneKeys = inBackground(() => query(read.pruneExpiredKeys, [now()]), report)
 
   async function addAll(given: readonly Given[]): Promise<readonly AddedRow[]> {
     const pets = `[${given.map(({ json }) => json)}]`

@@ -2,9 +2,10 @@ import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../.
 import type { CallContext, Clock, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { MINUTE } from '../../../src/support/time.ts'
 import { bucketOf, subjectName } from '../shared/counters.ts'
+import { pruneSchedule } from '../shared/prune.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
 import type { Read } from './locks.ts'
-import { countStatements, PRUNE_EVERY } from './statements.ts'
+import { countStatements } from './statements.ts'
 import type { Transaction, Write } from './writer.ts'
 
 interface Row {
@@ -38,7 +39,7 @@ export function sqliteQuota(
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
   /** The counters that each transaction has read, by their subjects. */
   const countersOf = new WeakMap<Transaction, Map<string, Counter>>()
-  let requests = 0
+  const isPruneDue = pruneSchedule()
 
   /** Returns a map for the counters of a transaction, which saves them before its commit. */
   function openCounters(transaction: Transaction): Map<string, Counter> {
@@ -84,14 +85,13 @@ export function sqliteQuota(
 
   async function spend(request: QuotaRequest, context?: CallContext): Promise<QuotaCount> {
     const askedAt = clock.now()
-    const isPruneDue = requests % PRUNE_EVERY === 0
-    requests += 1
+    const prunes = isPruneDue()
     const subject = await subjectName(request.subject)
     return write((transaction) => {
       const counted = count({ ...request, subject }, askedAt, transaction)
       // Delete old counters inside the transaction, so that an error rejects this request and is
       // reported.
-      if (isPruneDue) transaction.beforeCommit(() => prune.run(request.now))
+      if (prunes) transaction.beforeCommit(() => prune.run(request.now))
       return counted
     }, context)
   }

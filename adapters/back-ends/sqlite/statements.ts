@@ -29,18 +29,19 @@ export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 /** SQL for a time that is passed as a value, or for the engine's time if the value is null. */
 const TIME = `CAST(coalesce(?, ${ENGINE_TIME}) AS INTEGER)`
 
-const KEYS_PRUNED_AT_ONCE = 200
+/** Enough for the keys of many uses: see `pruneSchedule`. */
+const KEYS_PRUNED_AT_ONCE = 1_000
 
 /**
  * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing.
- * `pageOfStatus` names the index to use: otherwise, after `ANALYZE`, SQLite might read the whole
+ * `listStatus` names the index to use: otherwise, after `ANALYZE`, SQLite might read the whole
  * table. Numbers are cast: drivers may bind them as floats.
  */
 export const statements = {
-  page: `SELECT json_group_array(${PET}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
-  pageOfStatus: `SELECT json_group_array(${PET}) AS json
+  listAll: `SELECT json_group_array(${PET}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
+  listStatus: `SELECT json_group_array(${PET}) AS json
     FROM (SELECT * FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ? AND ${FOLLOWING})`,
-  pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
+  getOne: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING ${PET} AS json`,
   // The next four statements run in this order in one transaction. Only the first one compares
@@ -58,7 +59,7 @@ export const statements = {
     WHERE key_sha256 = ?`,
   // Checks only the keys that were used first. Also removes keys from a time when the clock was ahead:
   // they expire too late, and could block the removal of later keys until then.
-  removeExpiredKeys: `DELETE FROM petstore_used_keys
+  pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE rowid IN (SELECT rowid FROM petstore_used_keys ORDER BY rowid LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND used_at NOT BETWEEN ${TIME} - ${KEY_PERIOD - 1} AND ${TIME} + ${KEY_PERIOD} RETURNING 1`,
   key: `SELECT ${KEY} AS json FROM petstore_keys
@@ -84,9 +85,7 @@ export type Command = Readonly<Parameters<RunOne>>
 /** Runs statements in one transaction. Returns the rows of each. */
 export type RunAll = (commands: readonly Command[], context?: CallContext) => Promise<readonly (readonly unknown[])[]>
 
-const PRUNED_AT_ONCE = 500
-/** Every 50 requests, old counters are deleted. */
-export const PRUNE_EVERY = 50
+const PRUNED_AT_ONCE = 1_000
 
 /** @param now - SQL for the time */
 export function pruneStatement(now: string): string {

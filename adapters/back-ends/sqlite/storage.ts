@@ -11,14 +11,12 @@ import type {
   PetStorage,
 } from '../../../src/index.ts'
 import { petOf } from '../../../src/model.ts'
+import { pruneSchedule } from '../shared/prune.ts'
 import type { Command, RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
 type JsonRows = readonly [{ readonly json: string }?]
-
-/** Every 50 creates with an idempotency key, expired keys are deleted. */
-const PRUNE_KEYS_EVERY = 50
 
 interface Tables {
   readonly read: RunOne
@@ -33,7 +31,7 @@ interface Tables {
  * repeated create waits for the commit of the first create with its idempotency key.
  */
 export function tableStorage({ read, transact, hash, clock }: Tables): PetStorage {
-  let keysUsed = 0
+  const isPruneDue = pruneSchedule()
 
   async function create({ name, categoryId, status }: NewPet, context?: CallContext): Promise<Pet> {
     const [added] = await transact([['addPet', name, `${categoryId}`, status ?? null]], context)
@@ -53,8 +51,7 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
       ['useKey', key, fingerprint, now],
       ['usedKey', key],
     ]
-    if (keysUsed % PRUNE_KEYS_EVERY === 0) commands.push(['removeExpiredKeys', now, now])
-    keysUsed += 1
+    if (isPruneDue()) commands.push(['pruneExpiredKeys', now, now])
     const [_expired, added, _used, found] = await transact(commands, context)
     const pet = storedPet(found)
     if (added?.length === 1) return pet
@@ -66,12 +63,12 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
     async list({ limit, after = 0n, status }) {
       const rows =
         status === undefined
-          ? await read('page', `${after}`, limit)
-          : await read('pageOfStatus', status, `${after}`, limit)
+          ? await read('listAll', `${after}`, limit)
+          : await read('listStatus', status, `${after}`, limit)
       return (parse(rows) as Row[]).map(fromRow)
     },
     async get(id) {
-      const rows = await read('pet', `${id}`)
+      const rows = await read('getOne', `${id}`)
       return rows.length === 0 ? undefined : fromRow(parse(rows) as Row)
     },
     create: (pet, { idempotency } = {}, context) =>

@@ -1,7 +1,7 @@
 import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../../src/back-end.ts'
 import type { Clock, QuotaStore } from '../../../../src/index.ts'
 import { bucketOf, countLast, type LastRequests, rulesOf, subjectName } from '../../shared/counters.ts'
-import { PRUNE_EVERY } from '../statements.ts'
+import { pruneSchedule } from '../../shared/prune.ts'
 import type { Command, Engine } from './connection.ts'
 import { spendStatements } from './statements.ts'
 
@@ -10,7 +10,7 @@ type Stored = QuotaState & LastRequests
 
 export function d1Quota({ run, transact }: Engine, clock: Clock | undefined): QuotaStore {
   const { spend, peek, reset, moveEnd, makeRoom, prune } = spendStatements
-  let requests = 0
+  const isPruneDue = pruneSchedule()
 
   return {
     async spend(request) {
@@ -22,8 +22,7 @@ export function d1Quota({ run, transact }: Engine, clock: Clock | undefined): Qu
         [moveEnd, subject],
       ]
       if (bucket !== null) commands.unshift([makeRoom, subject, bucket])
-      if (requests % PRUNE_EVERY === 0) commands.push([prune, time])
-      requests += 1
+      if (isPruneDue()) commands.push([prune, time])
       // Only the statement `spend` returns a row.
       const [{ state }] = (await transact(commands)).flat() as [{ readonly state: string }]
       const stored: Stored = JSON.parse(state)
