@@ -3,6 +3,7 @@ import { liveKey } from './keys/authenticate.ts'
 import { keyChanges, newKeyWithoutHash } from './keys/new-key.ts'
 import { type ApiKey, type NewPet, type Pet, type PetStatus, petOf } from './model.ts'
 import { KEY_PERIOD, keyText } from './pets/idempotency.ts'
+import { freezeWithJson } from './pets/json.ts'
 import type {
   Clock,
   CreatedPet,
@@ -82,7 +83,7 @@ export function memoryStorage(clock: Clock): PetStorage {
   const used = usedKeys(clock)
 
   function add(given: NewPet): Pet {
-    const pet = Object.freeze(petOf(BigInt(all.length + 1), given))
+    const pet = freezeWithJson(petOf(BigInt(all.length + 1), given))
     const { status } = pet
     if (status !== undefined) positions[status].push(all.length)
     all.push(pet)

@@ -5,7 +5,7 @@ import type { PetQuery, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import { encodeCursor, pageParameters, petQuery } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { writeFirstPets, writePets } from './json.ts'
+import { writePets } from './json.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
 export async function listPets(
@@ -20,8 +20,7 @@ export async function listPets(
   if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
   const pets = found.slice(0, query.limit)
   const end = found.length > query.limit ? pets.at(-1) : undefined
-  const text = query.after === undefined ? writeFirstPets(pets) : writePets(pets)
-  return jsonResponse(200, text, end && nextPageHeaders(linkBase(target) + target.route, sent, end.id))
+  return jsonResponse(200, writePets(pets), end && nextPageHeaders(linkBase(target) + target.route, sent, end.id))
 }
 
 /** The largest number of parameters in a query, including unknown ones. Reading many takes long. */
