@@ -11,7 +11,6 @@ import { ban, limits, plans } from './schemas/limits.ts'
 import {
   clock,
   functionOf,
-  isHttpUrl,
   keyStore,
   listOf,
   oneOf,
@@ -22,9 +21,10 @@ import {
   wholeNumber,
   withMethods,
 } from './schemas/options.ts'
-import { parseOptions, similarName } from './schemas/parse-options.ts'
+import { parseOptions } from './schemas/parse-options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, DEFAULT_STATUS, newPet } from './schemas/pet.ts'
-import { isUrl } from './support/text.ts'
+import { similarName } from './support/similar-name.ts'
+import { isHttpUrl, isUrl } from './support/text.ts'
 import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */

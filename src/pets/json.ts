@@ -19,8 +19,9 @@ let decoder: TextDecoder | undefined
  * Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}.
  * @throws {PetStoreError} `malformed_json`
  */
-export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
-  const text = decode(bytes)
+export function readJson(json: string | Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
+  // As `TextDecoder` does, ignore a byte order mark, with which some editors begin a file.
+  const text = typeof json === 'string' ? json.replace(/^\ufeff/, '') : decode(json)
   const { depth, members, values } = outline(text)
   if (depth > MAX_DEPTH) throw malformed(`expected at most ${MAX_DEPTH} levels of nesting, got ${depth}`)
   if (values > maxValues) throw malformed(`expected a body of at most ${maxValues} JSON values, got ${values}`)

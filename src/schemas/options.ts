@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { isUrl } from '../support/text.ts'
 import { type Expectation, expecting, optionsText, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
 
 interface ObjectRules {
@@ -133,11 +132,6 @@ export function listOf<T>(item: z.ZodMiniType<T>, expected: string): z.ZodMiniTy
 export function textThat(isValid: (text: string) => boolean, expected: string | Expectation) {
   const expectation = typeof expected === 'string' ? expecting(expected) : expected
   return z.string(expectation).check(z.refine(isValid, expectation))
-}
-
-/** Returns whether a text is an http or https URL without credentials, query and fragment. */
-export function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(text) && isUrl(text)
 }
 
 /** Describes a secret without showing it. */

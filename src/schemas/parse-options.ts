@@ -1,9 +1,7 @@
-import leven from 'leven'
 import type * as z from 'zod/mini'
+import { similarName } from '../support/similar-name.ts'
 import { type Problem, pathText } from './expected.ts'
 import { optionError, optionsError } from './options.ts'
-
-// The client does not use this file: `leven`, which finds similar names, would make it larger.
 
 /**
  * @throws {PetStoreError} `invalid_option`, with each wrong option, what was expected and what was
@@ -26,10 +24,4 @@ export function parseOption<T>(name: string, schema: z.ZodMiniType<T>, value: un
 function similarNameHint({ path, known = [] }: Problem): string {
   const similar = similarName(String(path.at(-1)), known)
   return similar === undefined ? '' : `; did you mean ${pathText([...path.slice(0, -1), similar])}?`
-}
-
-/** Returns the known name that `name` is probably meant to be. */
-export function similarName(name: string, known: readonly string[]): string | undefined {
-  // If more than a third of the letters differ, the names are probably different words.
-  return known.find((option) => leven(name, option) <= name.length / 3)
 }

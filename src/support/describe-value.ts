@@ -1,3 +1,5 @@
+import { wellFormed } from './text.ts'
+
 const MAX_LENGTH = 40
 
 /** Describes a value in a few words, for an error message. */
@@ -15,11 +17,11 @@ export function describeValue(value: unknown): string {
 }
 
 /**
- * Cuts a text after `length` UTF-16 code units. `toWellFormed` replaces the half of a surrogate
+ * Cuts a text after `length` UTF-16 code units. `wellFormed` replaces the half of a surrogate
  * pair at the cut.
  */
 export function shorten(text: string, length = MAX_LENGTH): string {
-  return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
+  return text.length > length ? wellFormed(`${text.slice(0, length)}…`) : text
 }
 
 /**

@@ -1,4 +1,5 @@
 import { shorten } from './describe-value.ts'
+import { wellFormed } from './text.ts'
 
 /** Invisible characters, and those that change how a terminal or a page shows other text. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
@@ -41,7 +42,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   // and the other half would stay.
   const safe = (isCut ? withoutSecretStart(whole, known) : whole).replace(TOKEN, `pet_${MASK}`)
   if (!isCut) return withoutPasswords(safe, false)
-  return `${withoutPasswords(safe.replace(TOKEN_START, `pet_${MASK}`), true)}…`.toWellFormed()
+  return wellFormed(`${withoutPasswords(safe.replace(TOKEN_START, `pet_${MASK}`), true)}…`)
 }
 
 /**
@@ -49,12 +50,14 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
  * characters become escapes.
  */
 export function readableText(text: string, length: number, secrets?: readonly string[]): string {
-  return shorten(escapeHidden(withoutSecrets(text, length, secrets).toWellFormed()), length)
+  return shorten(escapeHidden(wellFormed(withoutSecrets(text, length, secrets))), length)
 }
 
 /** Returns a text as {@link readableText} does, but keeps line breaks and tabs. */
 export function readableLines(text: string, length: number, secrets?: readonly string[]): string {
-  const lines = withoutSecrets(text, length, secrets).toWellFormed().replaceAll('\r\n', '\n').split('\n')
+  const lines = wellFormed(withoutSecrets(text, length, secrets))
+    .replaceAll('\r\n', '\n')
+    .split('\n')
   const readable = lines.map((line) => line.split('\t').map(escapeHidden).join('\t'))
   return shorten(readable.join('\n'), length)
 }

@@ -33,11 +33,12 @@ export function looksLikeSeconds(time: number): boolean {
 }
 
 /**
- * Returns why a signal has aborted. The signals of jsdom 20, the one of Jest 29, have neither
- * `reason` nor `throwIfAborted`.
+ * Returns why a signal has aborted. The signals of React Native and of jsdom 20, the one of Jest 29,
+ * have no `reason`. React Native has no `DOMException` either, so the error is a plain one.
  */
 export function abortReason(signal: AbortSignal): unknown {
-  return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason
+  if (signal.reason !== undefined) return signal.reason
+  return Object.assign(new Error('This operation was aborted'), { name: 'AbortError' })
 }
 
 /**
