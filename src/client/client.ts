@@ -1,19 +1,21 @@
-import type * as z from 'zod/mini'
-import { isPetStoreError, PetStoreError } from '../errors.ts'
-import type { RateLimit } from '../model.ts'
-import { MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
-import type { OperationName } from '../operations.ts'
+import { PetStoreError } from '../errors.ts'
+import { MAX_LIMIT, type NewPet, type Pet, type PetStatus, petStatuses, type RateLimit } from '../model.ts'
+import { type OperationName, operations } from '../operations.ts'
 import { IDEMPOTENCY_KEY, KEY_EXPECTED } from '../schemas/idempotency-key.ts'
-import { invalidOption } from '../schemas/options.ts'
-import { pet, pets as petArray } from '../schemas/pet.ts'
 import type { pageParameters } from '../schemas/query.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { isUrl } from '../support/text.ts'
-import { parseJsonIfValid, stringifyJson } from './json.ts'
-import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
-import { unexpectedResponse } from './response-error.ts'
-import { linkTarget } from './response-headers.ts'
-import { type ClientResponse, createSender } from './send.ts'
+import { systemClock } from '../support/time.ts'
+import { type ClientRequest, createExchange, createSignalFollower, type Reply } from './exchange.ts'
+import { createGate } from './gate.ts'
+import { stringifyJson } from './json.ts'
+import {
+  type ClientSeams,
+  checkNames,
+  invalidOption,
+  type PetStoreClientOptions,
+  resolveClientOptions,
+} from './options.ts'
+import { nextCursor, unexpectedResponse } from './response.ts'
 
 /** The options that every method of the client accepts. */
 export interface CallOptions {
@@ -35,7 +37,7 @@ export interface ListPetsOptions extends CallOptions {
 }
 
 /** The options of {@link PetStoreClient.pets}. */
-export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> {
+export interface PetsOptions extends Omit<ListPetsOptions, 'limit' | 'cursor'> {
   /** How many animals one request reads: a whole number from 1 to 100. @default 100 */
   readonly pageSize?: number | undefined
 }
@@ -45,7 +47,7 @@ export interface CreatePetOptions extends CallOptions {
   /**
    * Identifies the animal for 48 hours: several requests with this key add it only once. 1 to 255
    * visible ASCII characters or spaces, such as an order number; `null` sends no key.
-   * @default a random UUID for each call
+   * @default a random key for each call
    */
   readonly idempotencyKey?: string | null | undefined
 }
@@ -77,15 +79,29 @@ export interface PetStoreClient {
    * @deprecated Removed on 5 December 2030: use `listPets` or `pets` with a `status`.
    */
   getPet(id: bigint, options?: CallOptions): Promise<Pet>
-  /** The rate limit in the last response; `undefined` before the first response. */
-  readonly rateLimit: RateLimit | undefined
+  /**
+   * The rate limit in the last response that had one. This object stays the same, and its members
+   * change with each response. It is empty before the first one.
+   */
+  readonly rateLimit: Readonly<Partial<RateLimit>>
 }
 
+/** The parameters of a list. The compiler requires each parameter of the service here and in {@link ListPetsOptions}. */
+const PARAMETERS = Object.keys({ limit: true, status: true, cursor: true } satisfies Record<
+  keyof typeof pageParameters,
+  true
+>) as readonly (keyof typeof pageParameters)[]
+
+const LIST_OPTIONS = [...PARAMETERS, 'signal']
+const PETS_OPTIONS = [...LIST_OPTIONS.filter((name) => name !== 'limit' && name !== 'cursor'), 'pageSize']
+const CREATE_OPTIONS = ['idempotencyKey', 'signal']
+const GET_OPTIONS = ['signal']
+
 /**
- * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a
- * 429, 502, 503, 504 or a network fault, all calls wait: as long as `Retry-After` says, and then
- * for a random time that grows with each failure. Idempotency keys prevent that an animal is added
- * twice.
+ * Creates a client that keeps ids exact, and sends a failed request again if that is safe. All calls
+ * share at most eight requests in flight. After a 429, 502, 503, 504 or a network fault, all calls
+ * wait: as long as `Retry-After` says, and then for a random time that grows with each failure.
+ * Idempotency keys prevent that an animal is added twice.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -103,17 +119,35 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
 }
 
 export function createClient(options: PetStoreClientOptions, seams: ClientSeams = {}): PetStoreClient {
-  const { send, lastRateLimit } = createSender(resolveClientOptions(options, seams))
+  const resolved = resolveClientOptions(options)
+  const { clock = systemClock } = seams
+  const exchange = createExchange(resolved, () => clock.now())
+  const { pass, rateLimit } = createGate(resolved, seams)
+  const follow = createSignalFollower()
 
-  async function listPets({ status, limit, cursor, signal }: ListPetsOptions = {}): Promise<PetPage> {
-    const parameters = { status, limit, cursor } satisfies Record<keyof typeof pageParameters, unknown>
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value))
-    const received = await send({ operation: 'listPets', query, signal })
-    return { pets: parseBody(received, 'an array of animals', petArray), next: readNextCursor(received) }
+  async function send(request: ClientRequest, caller: AbortSignal | undefined): Promise<Reply> {
+    const { signal, release } = follow(caller)
+    // Without an idempotency key, a second POST could add a second animal.
+    const isRepeatable = operations[request.operation].isRepeatable || request.idempotencyKey !== undefined
+    try {
+      const reply = await pass(signal, () => exchange(request, signal), isRepeatable)
+      if (reply.error) throw reply.error
+      return reply
+    } finally {
+      release()
+    }
   }
 
-  async function* pets({ pageSize = MAX_LIMIT, ...others }: PetsOptions = {}) {
+  async function listPets(options: ListPetsOptions = {}): Promise<PetPage> {
+    checkNames(options, LIST_OPTIONS)
+    const { status, headers, value } = await send({ operation: 'listPets', query: queryOf(options) }, options.signal)
+    if (!Array.isArray(value) || !value.every(isPet)) throw unexpectedResponse(status, 'an array of animals')
+    return { pets: value, next: nextCursor(headers) }
+  }
+
+  async function* pets(options: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
+    checkNames(options, PETS_OPTIONS)
+    const { pageSize = MAX_LIMIT, ...others } = options
     const seen = new Set<string | undefined>()
     let cursor: string | undefined
     do {
@@ -129,74 +163,72 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     } while (cursor !== undefined)
   }
 
-  return {
-    listPets,
-    pets,
-    async createPet({ name, categoryId, status }, { idempotencyKey: chosen, signal } = {}) {
-      checkExact('categoryId', categoryId)
-      if (chosen != null && !isIdempotencyKey(chosen))
-        throw invalidOption('idempotencyKey', `${KEY_EXPECTED}, or null`, chosen)
-      const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
-      // On a web page without HTTPS, browsers have no `randomUUID`.
-      const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
-      try {
-        return parseBody(await send({ operation: 'createPet', body, idempotencyKey, signal }), 'an animal', pet)
-      } catch (error) {
-        throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
-      }
-    },
-    async getPet(id, { signal } = {}) {
-      checkExact('id', id)
-      return parseBody(await send({ operation: 'getPet', parameters: { petId: id }, signal }), 'an animal', pet)
-    },
-    get rateLimit() {
-      return lastRateLimit()
-    },
-  } satisfies Record<OperationName, unknown> & PetStoreClient
+  async function createPet(pet: NewPet, options: CreatePetOptions = {}): Promise<Pet> {
+    checkNames(options, CREATE_OPTIONS)
+    const { idempotencyKey: chosen = newKey(clock.now()), signal } = options
+    if (chosen !== null && !isIdempotencyKey(chosen))
+      throw invalidOption('idempotencyKey', `${KEY_EXPECTED}, or null`, describeValue(chosen))
+    const { name, categoryId, status } = pet
+    checkExact('categoryId', categoryId)
+    const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
+    const idempotencyKey = chosen ?? undefined
+    try {
+      return petOf(await send({ operation: 'createPet', body, idempotencyKey }, signal))
+    } catch (error) {
+      throw error instanceof PetStoreError && idempotencyKey !== undefined
+        ? Object.assign(error, { idempotencyKey })
+        : error
+    }
+  }
+
+  async function getPet(id: bigint, options: CallOptions = {}): Promise<Pet> {
+    checkNames(options, GET_OPTIONS)
+    checkExact('id', id)
+    return petOf(await send({ operation: 'getPet', parameters: { petId: id } }, options.signal))
+  }
+
+  const calls = { listPets, createPet, getPet } satisfies Record<OperationName, unknown>
+  return { ...calls, pets, rateLimit }
 }
 
 /**
- * Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs
- * pass numbers.
+ * Returns a query such as `?limit=2`; empty without parameters. Of `URLSearchParams`, Safari 16 lacks
+ * `size`, and React Native most methods.
  */
-function checkExact(name: string, value: unknown): void {
-  if (typeof value === 'number' && !Number.isSafeInteger(value))
-    throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
+function queryOf(options: ListPetsOptions): string {
+  const given = PARAMETERS.filter((name) => options[name] !== undefined)
+  const parameters = given.map((name) => `${name}=${encodeURIComponent(String(options[name]))}`)
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`
+}
+
+/**
+ * Returns a new idempotency key. It has to be unique, not secret. Web pages without HTTPS have no
+ * `randomUUID`, and React Native has no `crypto`: there, the key is the time in milliseconds and two
+ * random numbers of 52 bits.
+ */
+function newKey(now: number): string {
+  const uuid = globalThis.crypto?.randomUUID?.()
+  return uuid ?? [now, Math.random(), Math.random()].join('-')
 }
 
 function isIdempotencyKey(value: unknown): boolean {
   return typeof value === 'string' && IDEMPOTENCY_KEY.test(value)
 }
 
-function parseBody<T>(response: ClientResponse, what: string, schema: z.ZodMiniType<T>): T {
-  const value = parseJsonIfValid(response.body)
-  if (value === undefined) throw unexpectedResponse(response, 'JSON')
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw unexpectedResponse(response, what)
-  return parsed.data
+/** Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
+function checkExact(name: string, value: unknown): void {
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', describeValue(value))
 }
 
-/**
- * The longest `Link` header that is read, in characters: Node's limit for all headers of a
- * response.
- */
-const MAX_LINK = 16_384
+/** Returns whether a value is an animal. Other members are kept: a later version of the service may add some. */
+function isPet(value: unknown): value is Pet {
+  const { id, name, categoryId, status } = Object(value) as Partial<Pet>
+  const hasStatus = status === undefined || petStatuses.includes(status)
+  return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint' && hasStatus
+}
 
-/**
- * Returns the cursor of the next page. Ignores the rest of a link: its host may be another server,
- * which would get the API key.
- */
-function readNextCursor(response: ClientResponse): string | undefined {
-  const { headers, url } = response
-  const bare = headers.get('X-Next-Cursor')
-  if (bare) return bare
-  const link = headers.get('Link') ?? ''
-  const target = linkTarget(link.slice(0, MAX_LINK), 'next')
-  // Without this error, the iteration would end although there are more pages.
-  if (target === undefined && link.length > MAX_LINK)
-    throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
-  if (target === undefined) return undefined
-  const cursor = isUrl(target, url) ? new URL(target, url).searchParams.get('cursor') : null
-  if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')
-  return cursor
+function petOf({ status, value }: Reply): Pet {
+  if (!isPet(value)) throw unexpectedResponse(status, 'an animal')
+  return value
 }

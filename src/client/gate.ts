@@ -1,266 +1,248 @@
-import type { PetStoreError } from '../errors.ts'
+import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../model.ts'
-import { abortReason, untilAborted } from '../support/time.ts'
-import type { resolveClientOptions } from './options.ts'
-import { createQueue } from './queue.ts'
-import { gaveUp, isTransient } from './response-error.ts'
-import { readRateLimit, serverTime, UNKNOWN, usedUp } from './response-headers.ts'
-import type { Stopwatch } from './time.ts'
+import { MINUTE, sleep as realSleep, systemClock, untilAborted } from '../support/time.ts'
+import type { Reply } from './exchange.ts'
+import type { ClientSeams, ResolvedClientOptions } from './options.ts'
+import { isTransient, readRateLimit, serverTime } from './response.ts'
 
-/**
- * How many requests may be in flight. Seven clients with one `free` key get at most 56 refusals at
- * once: too few for a ban.
- */
+/** How many requests of one client may be in flight. */
 const MAX_IN_FLIGHT = 8
 /**
- * How long a request without a response delays the next request while the limit is unknown, in
- * milliseconds.
+ * At most one of this many remaining requests may be in flight, because other clients may have the
+ * same key. Ten clients that use up a window together then get too few refusals for a ban.
  */
+const REMAINING_PER_REQUEST = 16
+/** How long a request without a response may hold up the next one, in milliseconds. */
 const PATIENCE = 2_000
+/** The upper bound of the random part of the first wait, in milliseconds. Each failure in a row doubles it. */
+const BASE_DELAY = 500
+const MAX_DELAY = 10_000
 
-/** A call of the client. All times are those of the stopwatch. */
-export interface Call {
-  readonly signal?: AbortSignal | undefined
-  /** When the call was made. */
-  readonly madeAt: number
-  /**
-   * The start of the first attempt that failed with an error other than 429; infinite without one.
-   */
-  failedAt: number
+/** Requests that are sent after one pause and before the next. */
+interface Wave {
+  /** How many of them are in flight, without those that have been for longer than `PATIENCE`. */
+  inFlight: number
+  /** How many of them may be in flight: one until a response says how many requests remain. */
+  allowed: number
+  isAnswered: boolean
 }
 
-/** The result of a request: the headers of its response, and an error if it failed. */
-interface Outcome {
-  readonly headers: Headers
-  readonly error?: PetStoreError | undefined
-}
-
-/** A call that waits until its request may be sent. */
-interface Waiter {
-  readonly call: Call
-  /** Lets the call send its request. */
-  readonly start: (requestNumber: number) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** Why and until when all calls wait, by the stopwatch. */
+/** Why and until when all calls wait. The times are those of `now`. */
 interface Pause {
   readonly error: PetStoreError
-  /**
-   * The earliest time of the next request. A call whose deadline is before this time rejects at
-   * once. Without a time from the server, this is `opensAt`.
-   */
+  /** Whether the server has said until when to wait. */
+  readonly isAsked: boolean
+  /** The earliest time of the next request. A call whose time ends before rejects at once. */
   readonly retryAt: number
-  /**
-   * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after
-   * the beginning of the pause, and no later than the deadline of a waiting call.
-   */
-  opensAt: number
+  /** When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` from the beginning. */
+  readonly opensAt: number
+  isReported: boolean
 }
 
 /**
- * The counts and the rate limit by which the gate decides. Requests are numbered in the order in
- * which they are sent, from 1.
+ * Creates the gate, which makes the requests of one client wait, and sends them again. Its rules:
+ * 1. At most eight requests are in flight, and at most a sixteenth of the remaining requests, but
+ *    always one. A client whose key nobody else uses gets no 429.
+ * 2. After a failure, or if no requests remain, all calls wait together: as long as the server
+ *    asks, and then for a random time. Otherwise, all clients of a server would come back at once.
+ *    After the pause, one request goes first. The others follow when it has a response.
+ * 3. A call rejects if it would still wait `maxElapsed` after it was made. This time starts anew for
+ *    all calls when the server serves one of them, or refuses one with a shorter wait. It does not
+ *    for a call that has failed in another way.
  */
-interface State {
-  /** How many requests have been sent. */
-  sent: number
-  /** How many of these have a response or have failed. */
-  settled: number
-  /** The number of the newest request whose outcome is known. */
-  newest: number
-  /** The rate limit in the newest response. */
-  known: RateLimit
-  /** How many requests may be sent in all before the next one waits for those in flight. */
-  allowed: number
-  /** How many successive failures have made the calls wait. */
-  failures: number
-  /**
-   * How many requests had been sent at the last counted failure. If one of these fails too, it
-   * probably has the same reason.
-   */
-  sentBeforeFailure: number
-  /** When the server last served the client, by the stopwatch. */
-  servedAt: number
-  pause: Pause | undefined
-}
+export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
+  const { retries, maxElapsed, maxRetries, onRetry } = options
+  const { clock = systemClock, sleep = realSleep, random = Math.random } = seams
 
-/**
- * Creates the gate, which makes the requests of one client wait. Its rules:
- * 1. One response decides how long all calls wait. Within one window, this is the response with the
- *    fewest remaining requests; otherwise, the response to the request that was sent last. After a
- *    failure, or if no requests remain, all calls wait until the same time, and then a single
- *    request goes first.
- * 2. If a response says "n remain", the server may not have counted the requests that were in
- *    flight at the same time. The gate subtracts them from n, so a client gets no 429 if nobody
- *    else uses its key. At most eight requests are in flight.
- * 3. A call rejects if it would still wait `maxElapsed` after it was made. When any call succeeds,
- *    this time starts again for each call that has had no error other than 429.
- * 4. Each wait has a random part, which grows with each failure. Otherwise, all clients of a server
- *    would come back at once. After the time in `Retry-After`, this part never makes a call reject.
- */
-export function createGate(
-  { clock, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>,
-  stopwatch: Stopwatch,
-) {
-  const { baseDelay, maxDelay, maxElapsed } = retry
-  const neverWaits = maxElapsed === 0
-  const queue = createQueue<Waiter>()
-  /**
-   * Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the
-   * next request waits for these.
-   */
-  const fresh = new Set<number>()
-  const state: State = {
-    sent: 0,
-    settled: 0,
-    newest: 0,
-    known: UNKNOWN,
-    allowed: neverWaits ? Number.POSITIVE_INFINITY : 0,
-    failures: 0,
-    sentBeforeFailure: 0,
-    servedAt: Number.NEGATIVE_INFINITY,
-    pause: undefined,
-  }
-  /** Ends the current sleep; `undefined` while no call waits for the end of a pause. */
-  let timer: AbortController | undefined
+  /** The calls that wait for one of the eight places, in their order. */
+  const line = new Set<() => void>()
+  let freePlaces = MAX_IN_FLIGHT
+  let wave: Wave = { inFlight: 0, allowed: 1, isAnswered: false }
+  /** The calls with a place that wait until the wave has room. */
+  const waiting = new Set<() => void>()
+  let pause: Pause | undefined
+  /** How many failures in a row have begun a pause. */
+  let failures = 0
+  /** When the server last served the client, or refused it with a short wait. */
+  let servedAt = Number.NEGATIVE_INFINITY
+  /** The rate limit that the client shows to its user. */
+  const rateLimit: { -readonly [Name in keyof RateLimit]?: number } = {}
 
-  const timeUntilOpen = () => (state.pause ? Math.ceil(state.pause.opensAt - stopwatch.elapsed()) : 0)
+  /** What timers have waited, but the clock has not counted: fake timers of node:test do not replace `performance`. */
+  let skipped = 0
+  /** Returns the milliseconds since an unknown start. It never steps back, as the clock of the machine may. */
+  const now = () => (clock.monotonic?.() ?? systemClock.monotonic()) + skipped
 
-  function maySend(): boolean {
-    const isLimitUnknown = state.sent >= state.allowed
-    return state.sent - state.settled < MAX_IN_FLIGHT && !(isLimitUnknown && fresh.size > 0)
+  async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const end = now() + milliseconds
+    await sleep(milliseconds, signal)
+    skipped += Math.max(0, end - now())
   }
 
-  /**
-   * Starts as many waiting calls as may be sent now. During a pause, makes sure that a timer runs.
-   */
-  function startWaiting(): void {
-    if (timeUntilOpen() > 0) {
-      if (queue.size > 0 && timer === undefined) void waitUntilOpen()
+  function join(queue: Set<() => void>, signal: AbortSignal): Promise<void> {
+    return untilAborted(signal, (resolve) => {
+      queue.add(resolve)
+      return () => queue.delete(resolve)
+    })
+  }
+
+  async function takePlace(signal: AbortSignal): Promise<void> {
+    if (freePlaces === 0) return join(line, signal)
+    freePlaces--
+  }
+
+  function leavePlace(): void {
+    const [next] = line
+    if (next === undefined) {
+      freePlaces++
       return
     }
-    for (let next = queue.first(); next !== undefined && maySend(); next = queue.first()) {
-      const [number, waiter] = next
-      queue.remove(number)
-      state.sent++
-      fresh.add(state.sent)
-      waiter.start(state.sent)
+    line.delete(next)
+    next()
+  }
+
+  /** Waits until the wave has room, and counts the request in. Rejects if that would be after the deadline. */
+  async function joinWave(signal: AbortSignal, deadline: () => number): Promise<Wave> {
+    for (;;) {
+      const current = pause
+      const delay = current ? Math.ceil(current.opensAt - now()) : 0
+      if (current && delay > 0) {
+        if (current.retryAt > deadline()) throw gaveUp(current)
+        const reported = report(current, delay)
+        if (reported instanceof Promise) await untilAborted(signal, (...settle) => void reported.then(...settle))
+        else await wait(delay, signal)
+      } else if (wave.inFlight >= wave.allowed) {
+        await join(waiting, signal)
+      } else {
+        wave.inFlight++
+        return wave
+      }
     }
   }
 
-  async function waitUntilOpen(): Promise<void> {
-    const first = queue.first()
-    timer = new AbortController()
-    reportPause().catch((error) => {
-      if (first) reject(...first, error)
-    })
-    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before
-    // `startWaiting` could start it.
-    await undefined
-    while (timeUntilOpen() > 0 && queue.size > 0) {
-      timer = new AbortController()
-      // If the sleep is aborted, the pause has changed, or no call waits any more.
-      await stopwatch.wait(timeUntilOpen(), timer.signal).catch(() => {})
+  /** Calls `onRetry` once for each pause, and returns its result. */
+  function report(current: Pause, delay: number): unknown {
+    if (current.isReported) return undefined
+    current.isReported = true
+    return onRetry?.({ attempt: failures, delay, error: current.error })
+  }
+
+  /** Sends a request of a wave. Its outcome decides when the next ones are sent. */
+  async function sendInWave(mine: Wave, send: () => Promise<Reply>): Promise<Reply> {
+    const patience = setTimeout(() => {
+      if (mine.isAnswered) return
+      mine.allowed++
+      wakeWaiting()
+    }, PATIENCE)
+    try {
+      const reply = await send()
+      mine.isAnswered = true
+      if (reply.error && isTransient(reply.error)) recordFailure(mine, reply.error)
+      else recordSuccess(mine, reply)
+      return reply
+    } finally {
+      clearTimeout(patience)
+      mine.inFlight--
+      wakeWaiting()
     }
-    timer = undefined
-    startWaiting()
   }
 
-  async function reportPause(): Promise<void> {
-    if (state.pause) await onRetry?.({ attempt: state.failures, delay: timeUntilOpen(), error: state.pause.error })
+  function wakeWaiting(): void {
+    for (const wake of waiting) wake()
+    waiting.clear()
   }
 
-  /** Rejects a call if it is still waiting. */
-  function reject(number: number, waiter: Waiter, error: unknown): void {
-    if (queue.remove(number)) waiter.reject(error)
-    if (queue.size === 0) timer?.abort()
+  /** Keeps the newest rate limit. Responses overtake each other: of one window, the one with the fewest requests is the newest. */
+  function recordRateLimit({ headers }: Reply): void {
+    const received = readRateLimit(headers)
+    if (received === undefined) return
+    const { limit, remaining, resetsAt } = rateLimit
+    const isSameWindow = limit === received.limit && resetsAt === received.resetsAt
+    if (!isSameWindow || received.remaining <= (remaining ?? 0)) Object.assign(rateLimit, received)
+  }
+
+  function recordFailure(mine: Wave, error: PetStoreError): void {
+    const asked = 1000 * (error.retryAfter ?? 0)
+    if (error.status === 429 && asked > 0 && asked <= maxElapsed) servedAt = now()
+    // Requests that were in flight together often fail together. They are one failure, and the longest wait counts.
+    const isNew = mine === wave
+    const isLonger = asked > Math.max(0, (pause?.opensAt ?? 0) - now())
+    if (isNew) failures++
+    if (isNew || isLonger) beginPause(error, asked)
+  }
+
+  /** Records a response that does not make the calls wait. It may be an error such as 404. */
+  function recordSuccess(mine: Wave, { headers }: Reply): void {
+    servedAt = now()
+    if (mine !== wave) return
+    failures = 0
+    const { remaining = Number.POSITIVE_INFINITY, resetsAt = 0 } = rateLimit
+    wave.allowed = Math.max(1, Math.min(MAX_IN_FLIGHT, Math.ceil(remaining / REMAINING_PER_REQUEST)))
+    if (remaining > 0) return
+    const rest = resetsAt - serverTime(headers, clock.now())
+    // If the window ends later than in a minute, it is a day, or the clocks differ: then only a 429 makes the calls wait.
+    if (rest > 0 && rest <= MINUTE) beginPause(usedUp(rest), rest)
+  }
+
+  /** @param asked - how long the server asks to wait, in milliseconds; 0 if it does not */
+  function beginPause(error: PetStoreError, asked: number): void {
+    const longest = Math.min(MAX_DELAY, BASE_DELAY * 2 ** Math.max(0, failures - 1))
+    const opensAt = now() + Math.min(asked + random(asked) * longest, maxElapsed)
+    const isAsked = asked > 0
+    pause = { error, isAsked, retryAt: isAsked ? now() + asked : opensAt, opensAt, isReported: false }
+    wave = { inFlight: 0, allowed: 1, isAnswered: false }
+  }
+
+  /** Returns the error of a call that would wait too long. It is a copy, because each call adds its own idempotency key. */
+  function gaveUp({ error, isAsked, retryAt }: Pause): PetStoreError {
+    const { code, message, status, cause } = error
+    const rest = Math.ceil(retryAt - now())
+    if (!isAsked || rest <= 0)
+      return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
+    const until = new Date(clock.now() + rest).toISOString()
+    const text = `${message} The server asked to wait until ${until}, which is longer than retry.maxElapsed.`
+    return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil(rest / 1000) })
   }
 
   /**
-   * Rejects a call whose deadline is before the end of the pause. If only the random part of the
-   * pause ends too late, the pause ends at the deadline, because the server permits a request then.
+   * Sends a request until it succeeds, must not be repeated, or would wait too long.
+   * @param send - sends the request once
+   * @param isRepeatable - whether the server may carry out the request twice
    */
-  function meetDeadline(number: number, waiter: Waiter): void {
-    const { call } = waiter
-    const { pause } = state
-    if (pause === undefined || timeUntilOpen() <= 0) return
-    const deadline = Math.min(call.failedAt, Math.max(call.madeAt, state.servedAt)) + maxElapsed
-    const now = stopwatch.elapsed()
-    if (deadline < Math.max(pause.retryAt, now)) {
-      reject(number, waiter, gaveUp(pause.error, pause.retryAt - now, clock))
-    } else if (deadline < pause.opensAt) {
-      pause.opensAt = deadline
-      timer?.abort()
+  async function pass(signal: AbortSignal, send: () => Promise<Reply>, isRepeatable: boolean): Promise<Reply> {
+    const madeAt = now()
+    /** When the first attempt began that failed in another way than by 429. */
+    let failedAt = Number.POSITIVE_INFINITY
+    const deadline = () => Math.min(failedAt, Math.max(madeAt, servedAt)) + maxElapsed
+    const sendAndRecord = async () => {
+      const reply = await send()
+      recordRateLimit(reply)
+      return reply
     }
-  }
-
-  /** Records the outcome of a request. A newer outcome decides how long the calls wait. */
-  function record(request: number, settledBefore: number, { headers, error }: Outcome): void {
-    const failure = error && isTransient(error) ? error : undefined
-    if (failure === undefined) state.servedAt = stopwatch.elapsed()
-    const limit = (failure === undefined && readRateLimit(headers)) || UNKNOWN
-    const isSameWindow = state.known.limit === limit.limit && state.known.resetsAt === limit.resetsAt
-    const isNews = isSameWindow ? limit.remaining <= state.known.remaining : request >= state.newest
-    if (neverWaits || !isNews) return
-    state.known = limit
-    state.newest = Math.max(state.newest, request)
-    if (failure) recordFailure(request)
-    else recordSuccess(limit, settledBefore)
-    state.pause = newPause(failure ?? usedUp(limit, serverTime(headers, clock.now())))
-    // Most outcomes begin no pause. To look at all waiting calls after each of them would take
-    // quadratic time.
-    if (timeUntilOpen() > 0) for (const entry of queue.entries()) meetDeadline(...entry)
-    timer?.abort()
-  }
-
-  /** Ends the failures: the server has responded, perhaps with an error such as 404. */
-  function recordSuccess({ remaining }: RateLimit, settledBefore: number): void {
-    state.failures = 0
-    state.sentBeforeFailure = 0
-    state.allowed = settledBefore + 1 + remaining
-  }
-
-  function recordFailure(request: number): void {
-    if (request <= state.sentBeforeFailure) return
-    state.failures++
-    state.sentBeforeFailure = state.sent
-    state.allowed = 0
-  }
-
-  function newPause(error: PetStoreError | undefined): Pause | undefined {
-    if (error === undefined) return undefined
-    // At most 30 doublings: more could give Infinity, and `0 * Infinity` is no number.
-    const doublings = Math.min(Math.max(0, state.failures - 1), 30)
-    const longest = Math.min(maxDelay, baseDelay * 2 ** doublings)
-    const asked = 1000 * (error.retryAfter ?? 0)
-    const spread = Math.ceil(random(asked) * longest)
-    const now = stopwatch.elapsed()
-    const opensAt = now + Math.min(asked + spread, maxElapsed)
-    return { error, retryAt: asked > 0 ? now + asked : opensAt, opensAt }
-  }
-
-  return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
-    const request = await untilAborted<number>(call.signal, (start, fail) => {
-      const waiter = { call, start, reject: fail }
-      const number = queue.add(waiter)
-      meetDeadline(number, waiter)
-      startWaiting()
-      return () => reject(number, waiter, call.signal && abortReason(call.signal))
-    })
-    const settledBefore = state.settled
-    const patience = setTimeout(() => {
-      if (fresh.delete(request)) startWaiting()
-    }, PATIENCE)
+    await takePlace(signal)
     try {
-      const outcome = await task()
-      record(request, settledBefore, outcome)
-      return outcome
+      if (!retries) return await sendAndRecord()
+      for (let sent = 0; ; sent++) {
+        const mine = await joinWave(signal, deadline)
+        const begunAt = now()
+        const reply = await sendInWave(mine, sendAndRecord)
+        const { error } = reply
+        if (!error || !isTransient(error) || sent >= maxRetries) return reply
+        // A refused request has changed nothing. After any other failure, the animal may have been added.
+        const isRefused = error.status === 429
+        if (!isRefused && !isRepeatable) return reply
+        if (!isRefused) failedAt = Math.min(failedAt, begunAt)
+      }
     } finally {
-      clearTimeout(patience)
-      fresh.delete(request)
-      state.settled++
-      startWaiting()
+      leavePlace()
     }
   }
+
+  return { pass, rateLimit: rateLimit as Readonly<typeof rateLimit> }
+}
+
+function usedUp(rest: number): PetStoreError {
+  const retryAfter = Math.ceil(rest / 1000)
+  const message = `All requests of this window are used up, and it ends in ${retryAfter} seconds.`
+  return new PetStoreError('rate_limit_exceeded', message, { retryAfter })
 }

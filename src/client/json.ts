@@ -1,8 +1,8 @@
 import { stringify } from 'lossless-json'
 import { isPetStoreError } from '../errors.ts'
 import { readJson } from '../pets/json.ts'
-import { invalidOption } from '../schemas/options.ts'
-import { JsonNumber } from '../support/describe-value.ts'
+import { describeValue, JsonNumber } from '../support/describe-value.ts'
+import { invalidOption } from './options.ts'
 
 /**
  * Parses JSON without rounding ids: each integer within 64 bits becomes a `bigint`, also `1`; other
@@ -19,7 +19,7 @@ import { JsonNumber } from '../support/describe-value.ts'
  * ```
  */
 export function parseJson(json: string | Uint8Array): unknown {
-  return withPlainNumbers(readJson(typeof json === 'string' ? new TextEncoder().encode(json) : json))
+  return withPlainNumbers(readJson(json))
 }
 
 /** Returns `undefined` for a text that is not JSON. */
@@ -54,6 +54,6 @@ function withPlainNumbers(value: unknown): unknown {
  */
 export function stringifyJson(value: unknown): string {
   const text = stringify(value)
-  if (text === undefined) throw invalidOption('value', 'a value that JSON can represent', value)
+  if (text === undefined) throw invalidOption('value', 'a value that JSON can represent', describeValue(value))
   return text
 }

@@ -1,4 +1,4 @@
-import { linkTarget } from '../../../client/response-headers.ts'
+import { linkTarget } from '../../../client/response.ts'
 import type { ErrorCode } from '../../../errors.ts'
 import { allowOf } from '../../../http/routes.ts'
 import { MAX_LIMIT, type Pet } from '../../../model.ts'
@@ -24,7 +24,7 @@ function allowHeader(path: string) {
 }
 
 function linkOf({ headers }: ContractResponse, relation: string): string | undefined {
-  return linkTarget(headers.get('Link') ?? '', relation)
+  return linkTarget(headers, relation)
 }
 
 /**

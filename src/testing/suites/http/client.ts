@@ -1,5 +1,5 @@
 import { parseJsonIfValid } from '../../../client/json.ts'
-import { readRetryAfter, serverTime } from '../../../client/response-headers.ts'
+import { readRetryAfter, serverTime } from '../../../client/response.ts'
 import { readResponse } from '../../../http/body-bytes.ts'
 import type { Clock } from '../../../ports.ts'
 import { innermostMessage } from '../../../support/describe-value.ts'
@@ -118,7 +118,7 @@ export function contractClient(
         const response = await sendOnce(name, request)
         if (response.status !== 429) return response
         // Earlier requests with this API key or from this IP address have used up the limit.
-        const retryAfter = readRetryAfter(response.headers.get('Retry-After'), response.time)
+        const retryAfter = readRetryAfter(response.headers, response.time)
         // Wait for a second at least: otherwise, the suite would flood the server.
         const seconds = Math.max(1, retryAfter ?? 1)
         if (seconds > patience) {
