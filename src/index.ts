@@ -15,6 +15,7 @@ export {
   petStatuses,
   type RateLimit,
 } from './model.ts'
+export type { OperationName } from './operations.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore } from './pet-store.ts'
 export type {

@@ -63,7 +63,7 @@ const table = {
   },
 } as const satisfies Readonly<Record<string, Operation>>
 
-/** The name of an operation. */
+/** The name of an operation, such as `listPets`. */
 export type OperationName = keyof typeof table
 
 export const operations: Readonly<Record<OperationName, Operation>> = table

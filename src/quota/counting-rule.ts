@@ -5,12 +5,12 @@ import { DAY, MINUTE } from '../support/time.ts'
 // PostgreSQL and D1 in `shared/counting-sql.ts`. Change all three files; `quotaContract` compares
 // them.
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
-
 /**
  * The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch.
  */
-export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>> {
+export type QuotaState = {
+  -readonly [Name in Exclude<keyof QuotaCount, 'granted' | 'now'>]: QuotaCount[Name]
+} & {
   /** Refused requests in this minute that count towards the next ban. */
   refusedInMinute: number
 }

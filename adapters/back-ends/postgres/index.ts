@@ -14,6 +14,7 @@ import { postgresStorage } from './storage.ts'
 
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
 export type { ManagedKeyStore, PetStorage, QuotaStore } from '../../../src/ports.ts'
+export type { KeyOptions } from '../shared/keys.ts'
 export type { PostgresClient, PostgresValue } from './connection.ts'
 
 /** The options of {@link postgres}. */

@@ -27,6 +27,7 @@ import { createWriter } from './writer.ts'
 
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
 export type { ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../../../src/ports.ts'
+export type { KeyOptions } from '../shared/keys.ts'
 export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
 
 /** The options of {@link sqlite}. */

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildRequest } from '../../../src/http/fetch.ts'
+import { allowOf } from '../../../src/http/routes.ts'
 import { createPetStore, type KeyStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
@@ -231,5 +232,5 @@ test.each([
 test.each(['*', 'http://shop.example/*'])('OPTIONS %s gets 204 with the methods of all paths', async (target) => {
   const { send } = await startApi()
   const got = await send(target, { method: 'OPTIONS' })
-  expect([got.status, got.headers.get('allow'), got.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', ''])
+  expect([got.status, got.headers.get('allow'), got.text]).toEqual([204, allowOf('*'), ''])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { allowOf, matchRoute, type Route } from '../../../src/http/routes.ts'
+import { operations } from '../../../src/operations.ts'
 import { startApi } from '../../support/api.ts'
 
 test.each<[string, string, Route]>([
@@ -9,12 +10,17 @@ test.each<[string, string, Route]>([
   ['GET', '/pets/7', { kind: 'operation', operation: 'getPet', parameters: { petId: '7' } }],
   ['OPTIONS', '/pets/7', { kind: 'options', allow: 'GET, HEAD, OPTIONS' }],
   ['PUT', '/pets', { kind: 'otherMethod', allow: 'GET, HEAD, POST, OPTIONS' }],
-  ['OPTIONS', '*', { kind: 'options', allow: 'GET, HEAD, POST, OPTIONS' }],
   ['GET', '*', { kind: 'unknown' }],
   ['GET', '/pets//', { kind: 'unknown' }],
   ['GET', '', { kind: 'unknown' }],
 ])('finds the route of the request %s %j', (method, path, route) => {
   expect(matchRoute(method, path)).toEqual(route)
+})
+
+test('OPTIONS * allows the methods of all operations', () => {
+  const methods = Object.values(operations).map(({ method }) => method)
+  const { kind, allow } = matchRoute('OPTIONS', '*') as { kind: string; allow: string }
+  expect([kind, new Set(allow.split(', '))]).toEqual(['options', new Set([...methods, 'HEAD', 'OPTIONS'])])
 })
 
 test.each([

@@ -12,6 +12,7 @@ import { d1Quota } from './quota.ts'
 
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
 export type { ManagedKeyStore, PetStorage, QuotaStore } from '../../../../src/ports.ts'
+export type { KeyOptions } from '../../shared/keys.ts'
 export type { D1Database, D1Statement } from './connection.ts'
 
 /** The options of {@link d1}. */

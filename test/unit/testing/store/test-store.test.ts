@@ -4,6 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serve } from '../../../../adapters/hosts/node/index.ts'
 import { createPetStoreClient } from '../../../../src/client/index.ts'
 import { memory } from '../../../../src/index.ts'
+import { operationNames } from '../../../../src/operations.ts'
 import { createTestPetStore, manualClock } from '../../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -318,7 +319,7 @@ describe('faults', () => {
     const { faults } = await start()
     expect(() => faults.for({} as { operation: 'createPet' })).toThrow('operation')
     expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
-      'option operation: expected listPets or createPet or getPet, got the string "addPet"',
+      `option operation: expected ${operationNames.join(' or ')}, got the string "addPet"`,
     )
   })
 
