@@ -147,14 +147,14 @@ export function codeOf(error: unknown): PetStoreErrorCode | undefined {
   }
 }
 
-/** The error with which a key store refuses a token. */
-export type Refusal = PetStoreError & { readonly status: 401 | 403 }
+/** The error with which a key store rejects a token. */
+export type TokenRejection = PetStoreError & { readonly status: 401 | 403 }
 
 /**
- * Returns whether a key store refuses a token with this error: a `PetStoreError` with the status 401
+ * Returns whether a key store rejects a token with this error: a `PetStoreError` with the status 401
  * or 403, and a code of its own or one of this status.
  */
-export function isRefusal(error: unknown): error is Refusal {
+export function isTokenRejection(error: unknown): error is TokenRejection {
   const code = codeOf(error)
   if (code === undefined) return false
   const { status } = error as PetStoreError

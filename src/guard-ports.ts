@@ -1,4 +1,4 @@
-import { codeOf, isRefusal, PetStoreError, PortFault } from './errors.ts'
+import { codeOf, isTokenRejection, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey } from './model.ts'
 import type { BackEnd, CallContext, Clock, MaybePromise, QuotaCount, QuotaCounter, QuotaRequest } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
@@ -148,7 +148,7 @@ export function guardPorts(
   clock: Clock,
 ): BackEnd {
   const callStorage = guard('storage', timeout, noteSuccessOf(storage, clock))
-  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock), isRefusal)
+  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock), isTokenRejection)
   const callQuota = guard('quota store', quotaTimeout, noteSuccessOf(quota, clock))
   return {
     storage: {

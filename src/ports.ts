@@ -99,7 +99,7 @@ export interface KeyStore {
    * expired. The token comes from the client: only its characters have been checked (RFC 9110,
    * section 11.2: token68).
    *
-   * To refuse a token in your own words, throw a {@link PetStoreError} with a code of your own and
+   * To reject a token in your own words, throw a {@link PetStoreError} with a code of your own and
    * the status 401 or 403. The client gets its code and message, and its request is counted by its
    * address.
    */

@@ -1,4 +1,4 @@
-import { errorTable, isRefusal, type Refusal } from '../errors.ts'
+import { errorTable, isTokenRejection, type TokenRejection } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { type OwnResponse, responseOf } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
@@ -13,7 +13,7 @@ export type Caller = { readonly key: ApiKey } | ClientWithoutKey
 
 interface ClientWithoutKey {
   readonly key?: undefined
-  readonly error: Pick<Refusal, 'code' | 'message' | 'status'>
+  readonly error: Pick<TokenRejection, 'code' | 'message' | 'status'>
   readonly challenge: string
 }
 
@@ -48,7 +48,7 @@ export async function authenticate(request: ApiRequest, keyStore: KeyStore, cloc
     const key = liveKey(await keyStore.find(token, request), clock.now())
     return key ? { key } : INVALID_TOKEN
   } catch (error) {
-    if (isRefusal(error)) return { error, challenge: TOKEN_CHALLENGE }
+    if (isTokenRejection(error)) return { error, challenge: TOKEN_CHALLENGE }
     throw error
   }
 }

@@ -37,7 +37,7 @@ export interface ResponseReport {
   readonly status: number
   /**
    * The error code in the body, such as `api_key_banned` for a ban, or a code of your own with which
-   * your key store has refused a token. `undefined` for a success, and for the status 499.
+   * your key store has rejected a token. `undefined` for a success, and for the status 499.
    */
   readonly code?: PetStoreErrorCode | undefined
   /** The operation; `undefined` if the path or the method has none. */

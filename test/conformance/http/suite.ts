@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type Send, Wire } from './client.ts'
 import { type Limit, limitOf } from './limits.ts'
 import { addresses } from './rules/addresses.ts'
+import { api } from './rules/api.ts'
 import { bodies } from './rules/bodies.ts'
 import { clientsThatLeave } from './rules/clients-that-leave.ts'
 import { connections } from './rules/connections.ts'
-import { contract } from './rules/contract.ts'
 import { hostMiddlewares } from './rules/host-middlewares.ts'
 import { hostParsers } from './rules/host-parsers.ts'
 import { hostRouters } from './rules/host-routers.ts'
@@ -52,7 +52,7 @@ export interface RuleHost {
   wire(): Wire
 }
 
-const everywhere = { 'HTTP contract': httpContract, contract, options, limits, bodies, mounting }
+const everywhere = { 'HTTP contract': httpContract, api, options, limits, bodies, mounting }
 const overSockets = { connections, addresses, 'clients that disconnect': clientsThatLeave }
 const onExpress = {
   'routers of the host': hostRouters,

@@ -33,8 +33,8 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('a token that the key store refuses', () => {
-  async function refusing(error: unknown) {
+describe('a token that the key store rejects', () => {
+  async function rejecting(error: unknown) {
     const onError = vi.fn()
     const onResponse = vi.fn()
     const keyStore: KeyStore = {
@@ -49,7 +49,7 @@ describe('a token that the key store refuses', () => {
 
   test('gets 403 with the code and the message of the key store', async () => {
     const error = new PetStoreError('account_suspended', 'Pay the "last" invoice.', { status: 403 })
-    const { send, onError, onResponse } = await refusing(error)
+    const { send, onError, onResponse } = await rejecting(error)
     const got = await send()
     expect(got.status).toBe(403)
     expect(got.json).toEqual({ code: 'account_suspended', message: 'Pay the "last" invoice.', status: 403 })
@@ -59,7 +59,7 @@ describe('a token that the key store refuses', () => {
   })
 
   test.each(['token_expired', 'invalid_api_key'])('gets 401 with a challenge: %s', async (code) => {
-    const { send, onError } = await refusing(new PetStoreError(code, 'Log in again.', { status: 401 }))
+    const { send, onError } = await rejecting(new PetStoreError(code, 'Log in again.', { status: 401 }))
     const got = await send()
     expect([got.status, got.code, got.message]).toEqual([401, code, 'Log in again.'])
     expect(challengeOf(got)).toBe('Bearer realm="petstore", error="invalid_token"')
@@ -67,7 +67,7 @@ describe('a token that the key store refuses', () => {
   })
 
   test('is counted by the address of the client', async () => {
-    const { send } = await refusing(new PetStoreError('account_suspended', 'No.', { status: 403 }))
+    const { send } = await rejecting(new PetStoreError('account_suspended', 'No.', { status: 403 }))
     const got = await send()
     expect([got.headers.get('x-ratelimit-limit'), got.headers.get('x-ratelimit-remaining')]).toEqual(['2', '1'])
     expect((await send()).status).toBe(403)
@@ -80,12 +80,12 @@ describe('a token that the key store refuses', () => {
     ['a code of the API for another status', new PetStoreError('pet_not_found', 'No.', { status: 403 })],
     ['another kind of error', Object.assign(new Error('No.'), { code: 'account_suspended', status: 403 })],
   ])('an error with %s is a fault', async (_, error) => {
-    const { send, onError } = await refusing(error)
+    const { send, onError } = await rejecting(error)
     expect(await send()).toMatchObject({ status: 500, code: 'internal_error' })
     expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.objectContaining({ method: 'GET' }))
   })
 
-  test('a storage must not refuse', async () => {
+  test('a storage must not reject a token', async () => {
     const onError = vi.fn()
     const error = new PetStoreError('account_suspended', 'No.', { status: 403 })
     const list = () => {
@@ -96,7 +96,7 @@ describe('a token that the key store refuses', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.anything())
   })
 
-  test('cachedKeyStore passes the refusal on', async () => {
+  test('cachedKeyStore passes the error of the key store on', async () => {
     const error = new PetStoreError('account_suspended', 'No.', { status: 403 })
     const find = vi.fn(() => Promise.reject(error))
     const { send } = await startApi({ keyStore: cachedKeyStore({ find }) })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
 import type { Rules } from '../suite.ts'
 
-/** Rules about pages, keys and methods. The public suite has no such rules. */
-export const contract: Rules = {
+/** Rules about pages, keys and methods, which the HTTP contract does not have. */
+export const api: Rules = {
   'linked pages contain every animal once': async ({ send }) => {
     const ids: number[] = []
     for (let i = 0; i < 5; i++) ids.push((JSON.parse((await post(send, '/pages/v1/pets')).body) as { id: number }).id)
