@@ -10,6 +10,7 @@ export {
   type ApiKey,
   type NewPet,
   type Pet,
+  type PetMembers,
   type PetStatus,
   type PlanLimits,
   petStatuses,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { liveKey } from './keys/authenticate.ts'
 import { keyChanges, newKeyWithoutHash } from './keys/new-key.ts'
-import { type ApiKey, type NewPet, type Pet, type PetStatus, petOf } from './model.ts'
+import { type ApiKey, type Pet, type PetMembers, type PetStatus, petOf } from './model.ts'
 import { KEY_PERIOD, keyText } from './pets/idempotency.ts'
 import { freezeWithJson } from './pets/json.ts'
 import type {
@@ -82,10 +82,9 @@ export function memoryStorage(clock: Clock): PetStorage {
 
   const used = usedKeys(clock)
 
-  function add(given: NewPet): Pet {
+  function add(given: PetMembers): Pet {
     const pet = freezeWithJson(petOf(BigInt(all.length + 1), given))
-    const { status } = pet
-    if (status !== undefined) positions[status].push(all.length)
+    positions[pet.status].push(all.length)
     all.push(pet)
     return pet
   }

@@ -14,13 +14,19 @@ export type PetStatus = (typeof petStatuses)[number]
 /** The largest number of animals on a page. */
 export const MAX_LIMIT = 100
 
-/** An animal without an id, as a client sends it. */
-export interface NewPet {
+/** The members of an animal besides its id. */
+export interface PetMembers {
   /** The name: at least one character is not white space. */
   readonly name: string
   /** The id of the category, an int64. */
   readonly categoryId: bigint
-  /** The availability; absent only if the option `defaultStatus` is `null`. */
+  /** The availability. */
+  readonly status: PetStatus
+}
+
+/** An animal as a client sends it. */
+export interface NewPet extends Omit<PetMembers, 'status'> {
+  /** The availability. @default the option `defaultStatus` of the store */
   readonly status?: PetStatus | undefined
 }
 
@@ -28,15 +34,14 @@ export interface NewPet {
  * An animal in the store. Code that uses every member has `satisfies Record<keyof Pet, …>`, so a
  * missing one is a type error.
  */
-export interface Pet extends NewPet {
+export interface Pet extends PetMembers {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint
 }
 
-/** Leaves out a status that is `undefined`. The members of all animals have the same order. */
-export function petOf(id: bigint, { name, categoryId, status }: NewPet): Pet {
-  const complete = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
-  return status === undefined ? { id, name, categoryId } : complete
+/** Returns an animal with these members only. The members of all animals have the same order. */
+export function petOf(id: bigint, { name, categoryId, status }: PetMembers): Pet {
+  return { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
 }
 
 /** The rate limits of a plan or a key. */

@@ -72,10 +72,10 @@ export interface PetStoreOptions {
    */
   readonly ban?: Partial<BanRule> | false | undefined
   /**
-   * The status of a new animal if the client sends none; `null` for no status.
+   * The status of a new animal if the client sends none.
    * @default 'available'
    */
-  readonly defaultStatus?: PetStatus | null | undefined
+  readonly defaultStatus?: PetStatus | undefined
   /**
    * The longest name of an animal, in characters: Unicode code points, so an emoji such as 🐕 is one
    * character.
@@ -153,7 +153,7 @@ export const storeShape = {
   anonymous: z.optional(limits),
   ipv6Prefix: z.optional(wholeNumber(32, 128, 'bits')),
   ban: z.optional(ban),
-  defaultStatus: z.optional(oneOf(null, ...petStatuses)),
+  defaultStatus: z.optional(oneOf(...petStatuses)),
   maxNameLength: z.optional(positiveInteger),
   bodyLimit: z.optional(positiveInteger),
   timeout: z.optional(timeout),

@@ -1,4 +1,4 @@
-import type { ApiKey, NewPet, Pet, PetStatus, PlanLimits } from './model.ts'
+import type { ApiKey, Pet, PetMembers, PetStatus, PlanLimits } from './model.ts'
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
@@ -87,7 +87,7 @@ export interface PetStorage {
    * animal and the key become durable together. If several calls have the same key at the same
    * time, only one adds its animal.
    */
-  create(pet: NewPet, options?: CreateOptions, context?: CallContext): MaybePromise<CreatedPet>
+  create(pet: PetMembers, options?: CreateOptions, context?: CallContext): MaybePromise<CreatedPet>
   /** Returns the animal with this id, or `undefined` or `null` if there is none. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
 }

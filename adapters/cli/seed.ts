@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { NewPet, PetStorage } from '../../src/index.ts'
+import type { PetMembers, PetStatus, PetStorage } from '../../src/index.ts'
 import { withDatabase } from './engines/back-end.ts'
 import type { DatabaseFlags } from './terminal/flags.ts'
 import { printable } from './terminal/output.ts'
@@ -40,13 +40,13 @@ const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 const CATEGORIES = 5
 
-export function demoPet(index: number): NewPet {
+export function demoPet(index: number): PetMembers {
   const round = Math.floor(index / NAMES.length)
   const name = NAMES[index % NAMES.length] as string
   return {
     name: round === 0 ? name : `${name} ${round + 1}`,
     categoryId: BigInt((index % CATEGORIES) + 1),
-    status: STATUSES[index % STATUSES.length] as NewPet['status'],
+    status: STATUSES[index % STATUSES.length] as PetStatus,
   }
 }
 

@@ -2,7 +2,7 @@ import { PetStoreError } from '../errors.ts'
 import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
-import type { NewPet } from '../model.ts'
+import type { NewPet, PetMembers } from '../model.ts'
 import type { PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
@@ -48,7 +48,7 @@ export async function createPet(
 }
 
 /** Returns an animal as the client has sent it: without the default of `status`. */
-function asSent(pet: NewPet, body: unknown): NewPet {
+function asSent(pet: PetMembers, body: unknown): NewPet {
   return Object.hasOwn(body as object, 'status') ? pet : { ...pet, status: undefined }
 }
 
@@ -56,7 +56,7 @@ function asSent(pet: NewPet, body: unknown): NewPet {
  * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was
  * received
  */
-export function parseNewPet(schema: NewPetSchema, body: unknown): NewPet {
+export function parseNewPet(schema: NewPetSchema, body: unknown): PetMembers {
   const parsed = schema.safeParse(ownMembers(body))
   if (parsed.success) return parsed.data
   throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemText(parsed.error)}.`)

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
+import { type NewPet, type Pet, type PetMembers, type PetStatus, petStatuses } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
 import { errorBody } from './error.ts'
 import { oneOf, optionsOf, positiveInteger } from './options.ts'
@@ -7,7 +7,7 @@ import { parseOptions } from './parse-options.ts'
 import { type NewPetRules, newPet, pet, petStatus, pets } from './pet.ts'
 import { petId, petQuery } from './query.ts'
 
-export type { NewPet, Pet, PetStatus } from '../model.ts'
+export type { NewPet, Pet, PetMembers, PetStatus } from '../model.ts'
 export type { PetQuery } from '../ports.ts'
 
 /**
@@ -73,7 +73,7 @@ export interface PetQueryInput {
  * console.log(result.issues?.[0]?.path) // [ 'name' ]
  * ```
  */
-export const newPetSchema: StandardSchema<NewPet> = newPet()
+export const newPetSchema: StandardSchema<NewPet, PetMembers> = newPet()
 
 /** An animal, as the service returns it. */
 export const petSchema: StandardSchema<Pet> = pet
@@ -95,7 +95,7 @@ export const errorSchema: StandardSchema<ErrorBody> = errorBody
 
 const newPetRules = optionsOf<NewPetRules>({
   maxNameLength: z.optional(positiveInteger),
-  defaultStatus: z.optional(oneOf(null, ...petStatuses)),
+  defaultStatus: z.optional(oneOf(...petStatuses)),
 })
 
 /**
@@ -111,6 +111,6 @@ const newPetRules = optionsOf<NewPetRules>({
  * console.log('value' in result && result.value.status) // pending
  * ```
  */
-export function createNewPetSchema(rules: NewPetRules = {}): StandardSchema<NewPet> {
+export function createNewPetSchema(rules: NewPetRules = {}): StandardSchema<NewPet, PetMembers> {
   return newPet(parseOptions(newPetRules, rules))
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type NewPet, type Pet, type PetStatus, petStatuses } from '../model.ts'
+import { type Pet, type PetMembers, type PetStatus, petStatuses } from '../model.ts'
 import { expecting, type Shape } from './expected.ts'
 import { int64 } from './int64.ts'
 import { isStorable, maxCharacters } from './text.ts'
@@ -38,17 +38,17 @@ export function petStatus(expectingText = expecting) {
 export interface NewPetRules {
   /** The longest name, in characters (Unicode code points). @default 1000 */
   readonly maxNameLength?: number | undefined
-  /** The status of an animal without one; `null` for no status. @default null */
-  readonly defaultStatus?: PetStatus | null | undefined
+  /** The status of an animal without one. @default 'available' */
+  readonly defaultStatus?: PetStatus | undefined
 }
 
 /** Returns the schema of an animal to add. Other members are ignored. */
-export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = null }: NewPetRules = {}) {
+export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS }: NewPetRules = {}) {
   const shape = {
     name: petName(maxNameLength),
     categoryId: int64(),
-    status: defaultStatus === null ? z.optional(petStatus()) : z._default(petStatus(), defaultStatus),
-  } satisfies Shape<NewPet>
+    status: z._default(petStatus(), defaultStatus),
+  } satisfies Shape<PetMembers>
   return z.object(shape, expecting('an object with name and categoryId'))
 }
 
@@ -60,9 +60,9 @@ export const pet = z.looseObject(
     id: int64(),
     name: z.string(expecting('a string')),
     categoryId: int64(),
-    status: z.optional(petStatus()),
+    status: petStatus(),
   } satisfies Shape<Pet>,
-  expecting('an animal with id, name and categoryId'),
+  expecting('an animal with id, name, categoryId and status'),
 )
 
 export const pets = z.array(pet, expecting('an array of animals'))

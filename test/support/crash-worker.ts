@@ -43,7 +43,7 @@ async function persist<T>(call: () => Promise<T>): Promise<T> {
 
 async function addAnimals(client: number): Promise<void> {
   for (let i = 0; !isStopping; i++) {
-    const pet = { name: `${name} ${client}.${i}`, categoryId: 1n }
+    const pet = { name: `${name} ${client}.${i}`, categoryId: 1n, status: 'available' } as const
     try {
       const { id } = await storage.create(pet)
       tell({ kind: 'added', id: `${id}`, name: pet.name })
@@ -58,7 +58,7 @@ async function addAnimals(client: number): Promise<void> {
 async function addAnimalsOnce(client: number): Promise<void> {
   for (let i = 0; !isStopping; i++) {
     const key = i % 2 === 0 ? `${name} ${client}.${i}` : `shared ${client}.${i}`
-    const pet = { name: `with the key ${key}`, categoryId: 1n }
+    const pet = { name: `with the key ${key}`, categoryId: 1n, status: 'available' } as const
     const idempotency = { scope: 'account:acme', key, fingerprint: fingerprintOf(pet) }
     for (let repeat = 0; repeat < 2; repeat++) {
       const created = await persist(async () => storage.create(pet, { idempotency }))

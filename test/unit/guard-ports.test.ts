@@ -165,18 +165,19 @@ describe('a back end that fails', () => {
   })
 })
 
-const rex = { id: 1n, name: 'Rex', categoryId: 1n }
+const rex = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' } as const
 
 describe('a back end that returns an invalid value', () => {
   const animals: [string, unknown][] = [
     ['a boolean', false],
     ['an empty object', {}],
-    ['no id', { name: 'Rex', categoryId: 1n }],
+    ['no id', { name: 'Rex', categoryId: 1n, status: 'available' }],
     ['an id that is text', { ...rex, id: '1' }],
     ['NaN', { ...rex, id: Number.NaN }],
     ['a category that is text', { ...rex, categoryId: 'abc' }],
     ['no name', { ...rex, name: null }],
     ['an unknown status', { ...rex, status: 'lost' }],
+    ['no status', { ...rex, status: null }],
   ]
   test.each(animals)('responds with 500 if a storage returns an invalid animal: %s', async (_, animal) => {
     const reported: unknown[] = []
@@ -216,7 +217,7 @@ describe('a back end that returns an invalid value', () => {
   test('a storage may return numbers instead of bigint', async () => {
     const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
     const { text } = await (await startApi({ storage })).send('/v1/pets')
-    expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
+    expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2,"status":"available"}]')
   })
 
   const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }

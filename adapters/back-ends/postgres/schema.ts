@@ -59,7 +59,7 @@ const TABLES = `
       id bigint PRIMARY KEY,
       name text NOT NULL,
       category_id bigint NOT NULL,
-      status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold'))
+      status text COLLATE "C" NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
     );
     COMMENT ON TABLE pets IS 'The animals. They become visible in the order of their ids, because clients follow the list by id.';
     CREATE SEQUENCE pet_ids AS bigint OWNED BY pets.id;

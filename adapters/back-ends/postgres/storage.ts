@@ -1,4 +1,12 @@
-import type { CallContext, CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import type {
+  CallContext,
+  CreatedPet,
+  Idempotency,
+  Pet,
+  PetMembers,
+  PetStatus,
+  PetStorage,
+} from '../../../src/index.ts'
 import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { inBatches, statementRules } from './batches.ts'
@@ -14,7 +22,7 @@ interface PetRow {
   readonly id: string
   readonly name: string
   readonly category: string
-  readonly status: PetStatus | null
+  readonly status: PetStatus
 }
 
 /**
@@ -74,7 +82,7 @@ export function postgresStorage(context: StorageContext): PetStorage {
   }
 
   async function create(
-    pet: NewPet,
+    pet: PetMembers,
     idempotency: Idempotency | undefined,
     context: CallContext | undefined,
   ): Promise<CreatedPet> {
@@ -107,7 +115,7 @@ export function postgresStorage(context: StorageContext): PetStorage {
  * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
  * statement.
  */
-function jsonOf({ name, categoryId, status }: NewPet, idempotency: Idempotency | undefined): string {
+function jsonOf({ name, categoryId, status }: PetMembers, idempotency: Idempotency | undefined): string {
   if (!isStorable(name) || !isInt64(categoryId))
     throw new TypeError(
       'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
@@ -121,7 +129,7 @@ function jsonOf({ name, categoryId, status }: NewPet, idempotency: Idempotency |
 }
 
 function toPet({ id, name, category, status }: PetRow): Pet {
-  return petOf(toBigInt(id), { name, categoryId: toBigInt(category), status: status ?? undefined })
+  return petOf(toBigInt(id), { name, categoryId: toBigInt(category), status })
 }
 
 /** Converts a short text to a number first, which is faster, and exact up to 15 digits. */

@@ -14,7 +14,7 @@ export const STEPS: readonly string[] = [
   id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id >= 1),
   name TEXT NOT NULL,
   category_id INTEGER NOT NULL,
-  status TEXT CHECK (status IN ('available', 'pending', 'sold'))
+  status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
 ) STRICT;
 CREATE INDEX petstore_pets_by_status ON petstore_pets (status, id);
 -- Idempotency keys of the last 48 hours, in the order of their use, each with its animal as it was added.
@@ -26,7 +26,7 @@ CREATE TABLE petstore_used_keys (
   pet_id INTEGER NOT NULL,
   name TEXT NOT NULL,
   category_id INTEGER NOT NULL,
-  status TEXT,
+  status TEXT NOT NULL,
   used_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE petstore_keys (

@@ -5,8 +5,8 @@ import type {
   CreatedPet,
   Idempotency,
   MaybePromise,
-  NewPet,
   Pet,
+  PetMembers,
   PetStatus,
   PetStorage,
 } from '../../../src/index.ts'
@@ -14,7 +14,7 @@ import { petOf } from '../../../src/model.ts'
 import { pruneSchedule } from '../shared/prune.ts'
 import type { Command, RunAll, RunOne } from './statements.ts'
 
-type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
+type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus]
 
 type JsonRows = readonly [{ readonly json: string }?]
 
@@ -33,13 +33,13 @@ interface Tables {
 export function tableStorage({ read, transact, hash, clock }: Tables): PetStorage {
   const isPruneDue = pruneSchedule()
 
-  async function create({ name, categoryId, status }: NewPet, context?: CallContext): Promise<Pet> {
-    const [added] = await transact([['addPet', name, `${categoryId}`, status ?? null]], context)
+  async function create({ name, categoryId, status }: PetMembers, context?: CallContext): Promise<Pet> {
+    const [added] = await transact([['addPet', name, `${categoryId}`, status]], context)
     return storedPet(added)
   }
 
   async function createWithKey(
-    { name, categoryId, status }: NewPet,
+    { name, categoryId, status }: PetMembers,
     idempotency: Idempotency,
     context?: CallContext,
   ): Promise<CreatedPet> {
@@ -47,7 +47,7 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
     const now = clock?.now() ?? null
     const commands: Command[] = [
       ['removeExpiredKey', key, now],
-      ['addPetOnce', name, `${categoryId}`, status ?? null, key],
+      ['addPetOnce', name, `${categoryId}`, status, key],
       ['useKey', key, fingerprint, now],
       ['usedKey', key],
     ]
@@ -90,5 +90,5 @@ function storedPet(rows: readonly unknown[] | undefined): Pet {
 }
 
 function fromRow([id, name, categoryId, status]: Row): Pet {
-  return petOf(BigInt(id), { name, categoryId: BigInt(categoryId), status: status ?? undefined })
+  return petOf(BigInt(id), { name, categoryId: BigInt(categoryId), status })
 }

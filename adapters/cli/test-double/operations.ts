@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
 import { parseNewPet } from '../../../src/pets/create.ts'
-import { DEFAULT_STATUS, newPet } from '../../../src/schemas/pet.ts'
+import { newPet } from '../../../src/schemas/pet.ts'
 import { demoPet } from '../seed.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
@@ -135,7 +135,7 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
     run(double, { exactBody }) {
       const body = exactBody as { pets: readonly unknown[] } | { count: bigint }
-      const schema = newPet({ defaultStatus: DEFAULT_STATUS })
+      const schema = newPet()
       const pets =
         'pets' in body
           ? body.pets.map((pet) => parseNewPet(schema, pet))

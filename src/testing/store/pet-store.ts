@@ -98,7 +98,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const backEnd = { storage, keyStore: { ...issuer, find }, quota }
-    for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus ?? undefined })
+    for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus })
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(backEnd) })
     const baseUrl = `http://localhost${petStore.basePath}`
     // With a manual clock, the client advances the clock instead of waiting. No wait is random, so

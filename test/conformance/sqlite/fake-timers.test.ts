@@ -8,5 +8,5 @@ test('the SQLite back end writes under fake timers', async () => {
   const { storage } = sqlite(database)
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+  expect(await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })).toMatchObject({ id: 1n })
 })

@@ -9,14 +9,14 @@ import {
   type CreatedPet,
   createPetStore,
   memory,
-  type NewPet,
+  type PetMembers,
   type PetStorage,
   type QuotaRequest,
 } from '../../../src/index.ts'
 import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
 import { type Connection, type OpenFile, openBackEnd } from './open.ts'
 
-const REX: NewPet = { name: 'Rex', categoryId: 7n, status: 'sold' }
+const REX: PetMembers = { name: 'Rex', categoryId: 7n, status: 'sold' }
 const DAY = 86_400_000
 /** Old rows are deleted once in this number of uses. */
 const PRUNE_PERIOD = 500
@@ -194,7 +194,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     })
 
     on('a wrong animal fails no other animal of its batch', async ({ storage }) => {
-      const wrong = { ...REX, name: null } as unknown as NewPet
+      const wrong = { ...REX, name: null } as unknown as PetMembers
       const results = await Promise.allSettled([REX, wrong, REX].map(async (pet) => storage.create(pet)))
       assert.deepEqual(
         results.map(({ status }) => status),
@@ -211,7 +211,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     })
 
     on('counts exactly beside a failure in the same transaction', async ({ storage, quota }) => {
-      const wrong = { ...REX, name: null } as unknown as NewPet
+      const wrong = { ...REX, name: null } as unknown as PetMembers
       const spend = async (subject: string) => (await quota.spend(spending(subject, 0))).usedInMinute
       const turn = () =>
         Promise.allSettled([spend('key:a'), storage.create(wrong), spend('key:b'), spend('key:a'), storage.create(REX)])

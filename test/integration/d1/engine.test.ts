@@ -61,10 +61,10 @@ describe('Workers on one D1 database', () => {
     const miniflare = await migrated(startWorkers(['first']))
     onTestFinished(() => miniflare.dispose())
     const database = await databaseOf(miniflare)
-    const values = `${2n ** 63n - 1n}, 'last', 1`
-    await database.prepare(`INSERT INTO petstore_pets (id, name, category_id) VALUES (${values})`).all()
+    const values = `${2n ** 63n - 1n}, 'last', 1, 'sold'`
+    await database.prepare(`INSERT INTO petstore_pets (id, name, category_id, status) VALUES (${values})`).all()
     const { storage } = d1(database)
-    const pet = { name: 'Rex', categoryId: 1n }
+    const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
     const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
     for (const call of [() => storage.create(pet), () => storage.create(pet, { idempotency })])
       await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
@@ -193,9 +193,10 @@ describe('a D1 database', () => {
     }
     const { storage, keyStore } = d1(counting, { keyCache: false })
     const { token, key } = await keyStore.issue({ plan: 'free' })
-    const { id } = await storage.create({ name: 'Rex', categoryId: 1n })
+    const { id } = await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
     const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '' }
-    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
+    for (let i = 0; i < 2; i++)
+      await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' }, { idempotency })
     await storage.get(id)
     await storage.list({ limit: 9, status: 'sold' })
     await keyStore.find(token)

@@ -21,7 +21,7 @@ describe('libSQL over HTTP', () => {
   test('libSQL receives one HTTP request per operation', async () => {
     const { storage, quota } = await emptied(database)
     const before = server.requests()
-    await storage.create({ name: 'Rex', categoryId: 1n })
+    await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
     await storage.list({ limit: 9 })
     const limits = { perMinute: 5, perDay: 5 }
     await quota.spend({ subject: 'address:a', anonymous: true, limits, ban: false, now: 0 })

@@ -57,7 +57,7 @@ describe.skipIf(missing('pgbouncer', program !== undefined) || noPostgres)('thro
     await Promise.all(Array.from({ length: 6 }, () => backEnd.migrate()))
     const { token, key } = await backEnd.keyStore.issue({ plan: 'free' })
     expect(await backEnd.keyStore.find(token)).toEqual(key)
-    const pet = { name: 'Rex', categoryId: 1n }
+    const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
     const created = await Promise.all(Array.from({ length: 60 }, () => backEnd.storage.create(pet)))
     expect(await backEnd.storage.list({ limit: 99 })).toHaveLength(created.length)
     const limits = { perMinute: 1_000, perDay: 20 }
@@ -85,8 +85,8 @@ describe.skipIf(missing('pgbouncer', program !== undefined) || noPostgres)('thro
     const host = new Client(server.url)
     await host.connect()
     await host.query('BEGIN')
-    await postgres(host).storage.create({ name: 'of the host', categoryId: 1n })
-    const late = storage.create({ name: 'late', categoryId: 1n })
+    await postgres(host).storage.create({ name: 'of the host', categoryId: 1n, status: 'available' })
+    const late = storage.create({ name: 'late', categoryId: 1n, status: 'available' })
     await expect(late).rejects.toMatchObject({ code: 'service_unavailable', cause: { code: '55P03' } })
     await host.query('ROLLBACK')
     await host.end()

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
-import type { CreatedPet } from '../../../src/index.ts'
+import type { CreatedPet, PetMembers } from '../../../src/index.ts'
 import { fingerprintOf, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { openPool, waitForLocks } from '../../support/postgres-back-end.ts'
@@ -8,11 +8,11 @@ import { until } from '../../support/until.ts'
 import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 const START = Date.UTC(2026, 0, 1)
-const REX = { name: 'Rex', categoryId: 1n } as const
-const ADA = { name: 'Ada', categoryId: 1n } as const
+const REX: PetMembers = { name: 'Rex', categoryId: 1n, status: 'available' }
+const ADA = { name: 'Ada', categoryId: 1n, status: 'available' } as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-const callOf = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
+const callOf = (key: string, { scope = 'account:acme', pet = REX } = {}) =>
   [pet, { idempotency: { scope, key, fingerprint: fingerprintOf(pet) } }] as const
 
 /** Opens a storage whose clock stands still. */
@@ -77,7 +77,7 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
 
   test('stores no idempotency key for an animal that PostgreSQL rejects', async () => {
     const storage = open(database.pool)
-    const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
+    const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n, status: 'available' } })
     const [first, second] = await Promise.allSettled([storage.create(...refused), storage.create(...callOf('order-2'))])
     expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
     expect((await storage.create(...callOf('order-1'))).earlier).toBeUndefined()

@@ -68,7 +68,7 @@ describe.skipIf(noPostgres)('a model of PostgreSQL', () => {
 
     function call({ key }: Write, client: Client): Promise<CreatedPet> {
       const backEnd = postgres(client, { lockTimeout: 60_000, parallelCreates })
-      const pet = { name: 'Rex', categoryId: 1n }
+      const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
       const idempotency = key === null ? undefined : { scope: 's', key, fingerprint: 'f' }
       return Promise.resolve(backEnd.storage.create(pet, { idempotency }))
     }

@@ -23,7 +23,7 @@ function addSteadily(storage: PetStorage): { added: Pet[]; stop: () => Promise<v
   let isStopped = false
   const adding = (async () => {
     while (!isStopped) {
-      added.push(await storage.create({ name: `Pet ${added.length}`, categoryId: 1n }))
+      added.push(await storage.create({ name: `Pet ${added.length}`, categoryId: 1n, status: 'available' }))
       await new Promise((resolve) => setImmediate(resolve))
     }
   })()
@@ -54,7 +54,7 @@ async function expectBackup(restored: PetStorage, before: readonly Pet[], added:
   const pets = await allPets(restored)
   expect(pets.slice(0, before.length)).toEqual(before)
   expect(pets).toEqual(added.slice(0, pets.length))
-  const next = await restored.create({ name: 'after the restore', categoryId: 1n })
+  const next = await restored.create({ name: 'after the restore', categoryId: 1n, status: 'available' })
   expect(next.id).toBeGreaterThan(pets.at(-1)?.id ?? 0n)
 }
 

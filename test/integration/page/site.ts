@@ -6,7 +6,7 @@ import { logRequests, rememberKeys } from '../../../adapters/cli/page/request-lo
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { withSite } from '../../../adapters/hosts/node/serve.ts'
-import { createPetStore, memory } from '../../../src/index.ts'
+import { createPetStore, memory, type PetStatus } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper']
@@ -31,7 +31,7 @@ export async function startSite(
   const clock = manualClock(Date.UTC(2026, 5, 1, 12))
   const backEnd = memory({ clock })
   for (const [index, name] of ANIMALS.entries())
-    await backEnd.storage.create({ name, categoryId: BigInt(index + 1), status: STATUSES[index % 4] })
+    await backEnd.storage.create({ name, categoryId: BigInt(index + 1), status: STATUSES[index % 4] as PetStatus })
   const { token, key } = await backEnd.keyStore.issue({
     plan: 'free',
     label: 'demo key, free',

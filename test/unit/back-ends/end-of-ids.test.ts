@@ -5,7 +5,7 @@ import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 test('on SQLite, the end of the ids is service_unavailable', async () => {
   const database = new Database(':memory:')
   const { storage } = sqlite(database)
-  const pet = { name: 'Rex', categoryId: 1n }
+  const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
   await storage.create(pet)
   database.exec(`UPDATE sqlite_sequence SET seq = ${2n ** 63n - 2n} WHERE name = 'petstore_pets'`)
   expect((await storage.create(pet)).id).toBe(2n ** 63n - 1n)

@@ -23,7 +23,9 @@ describe('errors of PostgreSQL', () => {
   ])('SQLSTATE %s is 503 after one statement', async (code) => {
     const cause = error({ code, severity: 'ERROR' })
     const { storage, counts } = failing(cause)
-    const creates = Array.from({ length: 40 }, () => storage.create({ name: 'Rex', categoryId: 1n }))
+    const creates = Array.from({ length: 40 }, () =>
+      storage.create({ name: 'Rex', categoryId: 1n, status: 'available' }),
+    )
     for (const create of await Promise.allSettled(creates))
       expect(create).toMatchObject({ reason: { code: 'service_unavailable', cause } })
     expect(counts.statements).toBe(1)
@@ -93,7 +95,9 @@ describe('errors of PostgreSQL', () => {
     }
     const { storage } = postgres({ query })
     const names = ['a', 'refused', 'b', 'c']
-    const results = await Promise.allSettled(names.map((name) => storage.create({ name, categoryId: 1n })))
+    const results = await Promise.allSettled(
+      names.map((name) => storage.create({ name, categoryId: 1n, status: 'available' })),
+    )
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   })
 

@@ -7,11 +7,11 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['4719e380d63dbdbce843010bdf57c7458cf79940a4991bd19ec710fd6d6e9d31'],
+    hashes: ['7455db833852e4beb2768f99b33327ae089b9d70c89e13291e7ddb0864b5119b'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
-    hashes: ['bb4d9a77e12bb9d5f5f224cf1206a7bd0871af159031d0cb2fe76e0603551461'],
+    hashes: ['97bbd76cda8fc3f70be85fc833533e0e5fafefe2d9a61ba713e81bdd2f15115e'],
   },
 }
 

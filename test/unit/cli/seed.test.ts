@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { addDemoPets } from '../../../adapters/cli/seed.ts'
-import { memory, type NewPet } from '../../../src/index.ts'
+import { memory, type PetMembers } from '../../../src/index.ts'
 
 test('adds demo animals in order and in batches, with a pause after each batch', async () => {
   const { storage } = memory()
@@ -19,7 +19,7 @@ test('adds demo animals in order and in batches, with a pause after each batch',
 
 test('addDemoPets waits for all animals of a batch, and rejects if a create fails', async () => {
   const { storage } = memory()
-  const create = async (pet: NewPet) => {
+  const create = async (pet: PetMembers) => {
     await new Promise((resolve) => setImmediate(resolve))
     return storage.create(pet)
   }

@@ -11,7 +11,7 @@ const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fing
 function startUsing(clock: Clock) {
   const { use } = usedKeys(clock)
   return (scope: string, key: string, id: number) => {
-    const pet = { id: BigInt(id), name: 'Rex', categoryId: 1n }
+    const pet = { id: BigInt(id), name: 'Rex', categoryId: 1n, status: 'available' } as const
     const used = use(idempotency(key, scope), () => pet)
     return used.earlier == null ? undefined : Number(used.id)
   }
@@ -82,7 +82,7 @@ test('a key has expired although a valid key is in front of it', () => {
 
 test('the storage in memory accepts __proto__ as an idempotency key', async () => {
   const { storage } = memory()
-  const pet = { name: 'Rex', categoryId: 1n }
+  const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
   for (const key of ['__proto__', 'constructor']) {
     expect(await storage.create(pet, { idempotency: idempotency(key) })).not.toHaveProperty('earlier')
     expect(await storage.create(pet, { idempotency: idempotency(key) })).toHaveProperty('earlier', 'same')

@@ -131,7 +131,7 @@ describe('a storage of your own', () => {
   })
 
   test.each([null, undefined])('create may return a new animal whose member `earlier` is %s', async (earlier) => {
-    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
+    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', earlier })
     const { addWith } = await start({ storage: { ...storage, create } })
     const got = await addWith('order-1')
     expect(got.status).toBe(201)
@@ -139,14 +139,20 @@ describe('a storage of your own', () => {
   })
 
   test('the member `earlier` means nothing without an idempotency key', async () => {
-    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: 'same' })
+    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', earlier: 'same' })
     const { add } = await start({ storage: { ...storage, create } })
     expect((await add(REX)).headers.has('idempotency-replayed')).toBe(false)
   })
 
   test('create causes 500 if the member `earlier` of its result is invalid', async () => {
     const errors: unknown[] = []
-    const create = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
+    const create = (): CreatedPet => ({
+      id: 1n,
+      name: 'Rex',
+      categoryId: 1n,
+      status: 'available',
+      earlier: true as never,
+    })
     const onError = (error: unknown) => void errors.push(String(error))
     const { addWith } = await start({ onError, storage: { ...storage, create } })
     expect(await addWith('order-1')).toMatchObject({ status: 500 })

@@ -63,18 +63,13 @@ describe('writing animals', () => {
     fc.string({ unit: 'binary' }),
     fc.constantFrom('"', '\\', '\n', '\u007f', '\ud800'),
   )
-  const status = fc.constantFrom(...petStatuses, undefined, null)
+  const status = fc.constantFrom(...petStatuses)
   const animal = fc.record({ id: integer, name, categoryId: integer, status, other: fc.anything() })
 
   test('writes animals as JSON.stringify would, with all digits', () => {
     fc.assert(
       fc.property(fc.array(animal), (animals) => {
-        const known = animals.map(({ id, name, categoryId, status }) => ({
-          id,
-          name,
-          categoryId,
-          status: status ?? undefined,
-        }))
+        const known = animals.map(({ id, name, categoryId, status }) => ({ id, name, categoryId, status }))
         expect(writePets(animals as Pet[])).toBe(stringify(known))
       }),
     )

@@ -241,8 +241,8 @@ describe('pages', () => {
 
   test('links keep the mount path, and never name another host', async () => {
     const { petStore, token, storage } = await startApi()
-    await storage.create({ name: 'a', categoryId: 1n })
-    await storage.create({ name: 'b', categoryId: 1n })
+    await storage.create({ name: 'a', categoryId: 1n, status: 'available' })
+    await storage.create({ name: 'b', categoryId: 1n, status: 'available' })
     const link = async (mountPath: string) => {
       const request = {
         method: 'GET',
@@ -262,14 +262,14 @@ describe('pages', () => {
 
   test('links keep all digits of the largest ids', async () => {
     const last = 2n ** 63n - 1n
-    const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id }))
+    const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id, status: 'available' }))
     const storage = { list, create: () => list()[0] as Pet, get: () => undefined }
     const { token, keyStore } = await startApi()
     const petStore = createPetStore({ storage, keyStore })
     const response = await petStore.fetch(
       new Request('http://x/v1/pets?limit=1', { headers: { authorization: `Bearer ${token}` } }),
     )
-    expect(await response.text()).toBe('[{"id":9223372036854775806,"name":"far","categoryId":9223372036854775806}]')
+    expect(await response.text()).toContain('"id":9223372036854775806,"name":"far","categoryId":9223372036854775806,')
     expect(decodeCursor(/cursor=([\w-]+)/.exec(response.headers.get('link') ?? '')?.[1] ?? '')).toBe(last - 1n)
   })
 })

@@ -80,7 +80,7 @@ test.each([
     ].map(({ status }) => status)
     expect(statuses).toEqual([201, 400, 200, 200])
   }
-  await storage.create({ name: 'Rex', categoryId: 1n })
+  await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
   expect(calls).toEqual(Array(3).fill('create'))
 })
 

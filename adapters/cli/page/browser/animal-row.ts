@@ -2,7 +2,7 @@ import type { Animal } from './api.ts'
 import { create, isolated } from './dom.ts'
 import { shortened } from './format.ts'
 
-export function animalRow({ id, name, categoryId, status = '' }: Animal, isNew: boolean): HTMLElement {
+export function animalRow({ id, name, categoryId, status }: Animal, isNew: boolean): HTMLElement {
   const cells = {
     id: [String(id)],
     name: [nameElement(name), ...(isNew ? [' ', create('span', 'badge good', 'New')] : [])],

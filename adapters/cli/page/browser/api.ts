@@ -16,7 +16,7 @@ export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string
   readonly categoryId: { toString(): string }
-  readonly status: string | undefined
+  readonly status: string
 }
 
 /** How long the server may take for a response, in milliseconds. */

@@ -1,9 +1,10 @@
 import { linkTarget } from '../../../client/response.ts'
 import type { ErrorCode } from '../../../errors.ts'
 import { allowOf } from '../../../http/routes.ts'
-import { MAX_LIMIT, type Pet } from '../../../model.ts'
+import { MAX_LIMIT } from '../../../model.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 import {
+  type ContractPet,
   check,
   checkEqual,
   expectCode,
@@ -205,7 +206,7 @@ function expectNamed(response: ContractResponse, code: ErrorCode, fields: readon
     check(message.includes(field), `${response.name}: expected a message that names ${field}, got ${message}`)
 }
 
-function onlyPet(page: ContractResponse): Pet {
+function onlyPet(page: ContractResponse): ContractPet {
   const [pet, ...others] = expectPets(page)
   if (pet === undefined || others.length > 0) throw new Error(`${page.name}: expected one animal, got ${page.text}`)
   return pet

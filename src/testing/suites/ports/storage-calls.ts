@@ -1,4 +1,4 @@
-import { INT64_MAX, type NewPet, type Pet } from '../../../model.ts'
+import { INT64_MAX, type Pet, type PetMembers } from '../../../model.ts'
 import { fingerprintOf } from '../../../pets/idempotency.ts'
 import type { CreatedPet, PetQuery, PetStorage } from '../../../ports.ts'
 import { broken, equal, show } from './report.ts'
@@ -44,7 +44,7 @@ export async function listReturns(store: Storage, query: PetQuery, expected: rea
 }
 
 /** Checks the result of `create`. The id must be above `last`. */
-export function checkAdded(given: NewPet, created: CreatedPet | undefined, last = 0n): Pet {
+export function checkAdded(given: PetMembers, created: CreatedPet | undefined, last = 0n): Pet {
   const id = created?.id as bigint
   const call = callText('create', [given])
   equal(call, created && { ...created, earlier: created.earlier ?? undefined }, { ...given, id })
@@ -54,14 +54,14 @@ export function checkAdded(given: NewPet, created: CreatedPet | undefined, last 
 }
 
 /** Adds animals one after another. */
-export async function add(store: Storage, ...pets: readonly NewPet[]): Promise<Pet[]> {
+export async function add(store: Storage, ...pets: readonly PetMembers[]): Promise<Pet[]> {
   const added: Pet[] = []
   for (const pet of pets) added.push(checkAdded(pet, await store.call('create', pet, {}), added.at(-1)?.id))
   return added
 }
 
 /** Adds animals at once, which must get different ids above `last`. */
-export async function addAtOnce(store: Storage, pets: readonly NewPet[], last?: bigint): Promise<Pet[]> {
+export async function addAtOnce(store: Storage, pets: readonly PetMembers[], last?: bigint): Promise<Pet[]> {
   const added = await Promise.all(pets.map(async (pet) => checkAdded(pet, await store.call('create', pet, {}), last)))
   const ids = new Set(added.map(({ id }) => id))
   equal(`${pets.length} calls of create at once: the number of different ids`, ids.size, pets.length)
@@ -72,7 +72,7 @@ export const byId = (a: Pet, b: Pet) => (a.id < b.id ? -1 : 1)
 
 /** A call of `create` with an idempotency key. */
 export interface KeyedCall {
-  readonly pet?: NewPet
+  readonly pet?: PetMembers
   readonly scope?: string
   readonly key?: string
   /** How many equal calls are made at once. */

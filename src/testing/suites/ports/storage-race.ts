@@ -1,4 +1,4 @@
-import type { NewPet, Pet, PetStatus } from '../../../model.ts'
+import type { Pet, PetMembers, PetStatus } from '../../../model.ts'
 import { fingerprintOf } from '../../../pets/idempotency.ts'
 import type { PetQuery } from '../../../ports.ts'
 import { sleep, systemClock } from '../../../support/time.ts'
@@ -12,11 +12,11 @@ import { REX, SOLD } from './values.ts'
  * @param start - the greatest id before the race
  * @returns the greatest id after it
  */
-export async function race(store: Storage, writers: readonly (readonly NewPet[])[], start = 0n): Promise<bigint> {
+export async function race(store: Storage, writers: readonly (readonly PetMembers[])[], start = 0n): Promise<bigint> {
   const added: Pet[] = []
   let calls = 0
   let isDone = false
-  const write = async (pets: readonly NewPet[]) => {
+  const write = async (pets: readonly PetMembers[]) => {
     for (const pet of pets) {
       const idempotency = { scope: 'key:7', key: `${start} ${calls++}`, fingerprint: fingerprintOf(pet) }
       const created = checkAdded(pet, await store.call('create', pet, calls % 3 === 0 ? { idempotency } : {}), start)

@@ -1,4 +1,4 @@
-import { INT64_MAX, MAX_LIMIT, type NewPet, type Pet, petStatuses } from '../../../model.ts'
+import { INT64_MAX, MAX_LIMIT, type Pet, type PetMembers, petStatuses } from '../../../model.ts'
 import { KEY_PERIOD, keyText } from '../../../pets/idempotency.ts'
 import type { PetStorage } from '../../../ports.ts'
 import { equal } from './report.ts'
@@ -175,7 +175,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
 const isEmpty = async (store: Storage) =>
   equal('a new storage must be empty: list({ limit: 1 })', idsOf(await store.call('list', { limit: 1 })), 'no animals')
 
-async function keeps(store: Storage, ...pets: readonly NewPet[]): Promise<void> {
+async function keeps(store: Storage, ...pets: readonly PetMembers[]): Promise<void> {
   for (const pet of await add(store, ...pets)) await store.returns('get', [pet.id], pet)
 }
 

@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../../model.ts'
+import { INT64_MAX, INT64_MIN, isInt64, type PetMembers, petStatuses } from '../../../model.ts'
 import { petName } from '../../../schemas/pet.ts'
 import type { FastCheck } from './suite.ts'
 
@@ -23,7 +23,7 @@ export function texts(fc: FastCheck): Arbitrary<string> {
 
 const anyName = petName(Number.POSITIVE_INFINITY)
 
-export function newPets(fc: FastCheck): Arbitrary<NewPet> {
+export function newPets(fc: FastCheck): Arbitrary<PetMembers> {
   const near = INT64S.flatMap((edge) => [edge - 1n, edge, edge + 1n]).filter(isInt64)
   return fc.record({
     name: texts(fc).filter((text) => anyName.safeParse(text).success),

@@ -13,6 +13,7 @@ const LONG = 3_600_000
 const pets: readonly Pet[] = Array.from({ length: 100 }, (_, i) => ({
   id: BigInt(i),
   name: 'x'.repeat(60_000),
+  status: 'available',
   categoryId: 1n,
 }))
 

@@ -77,7 +77,7 @@ describe('close', () => {
   })
 
   test('close waits for a client that reads a response slowly', async () => {
-    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
+    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n, status: 'available' } as const]
     const { storage } = memory()
     const { url, authorized, close } = await startServer({
       store: { storage: { ...storage, list } },
@@ -205,7 +205,7 @@ describe('drainDelay', () => {
   })
 
   test('after close, the next request of an open connection still gets its response', async () => {
-    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
+    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n, status: 'available' } as const]
     const { url, authorized, close } = await drain({ storage: { ...memory().storage, list } })
     const connection = await rawConnection(url)
     connection.socket.pause()
@@ -382,7 +382,8 @@ test('close serves a request whose headers have arrived only in part', async () 
 })
 
 test('close does not wait for a client that has disconnected', async () => {
-  const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(100_000), categoryId: 1n }))
+  const pet = { name: 'x'.repeat(100_000), categoryId: 1n, status: 'available' } as const
+  const pets = Array.from({ length: 100 }, (_, i) => ({ ...pet, id: BigInt(i) }))
   const asked = signalled()
   const list = () => {
     asked.resolve()

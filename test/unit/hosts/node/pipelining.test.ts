@@ -38,7 +38,10 @@ test('a pipelined request starts only after the client has read the earlier resp
   const list = () => {
     lists++
     first.resolve()
-    return Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: names, categoryId: 1n }))
+    return Array.from(
+      { length: 100 },
+      (_, i) => ({ id: BigInt(i), name: names, categoryId: 1n, status: 'available' }) as const,
+    )
   }
   const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
   const [slow, other] = [await rawConnection(url), await rawConnection(url)]

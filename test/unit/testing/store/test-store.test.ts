@@ -22,7 +22,7 @@ describe('options', () => {
   test.each([
     ['pets', { pets: 5 }],
     ['pets\\[0\\]\\.name', { pets: [{ categoryId: 1n }] }],
-    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1 }] }],
+    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1, status: 'available' }] }],
     ['pets\\[0\\]\\.status', { pets: [{ name: 'Rex', status: 'lost' }] }],
     ['plan', { plan: 'gold' }],
     ['plan', { plan: 'enterprise' }],
@@ -128,7 +128,7 @@ describe('request', () => {
     'request() follows a Link if publicUrl is %s',
     async (publicUrl) => {
       const { request, storage } = await createTestPetStore({ publicUrl })
-      for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
+      for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n, status: 'available' })
       const [, next = ''] = /<(.+)>/.exec((await request('/pets?limit=1')).headers.get('link') ?? '') ?? []
       expect(next).toMatch(/^https:\/\/pets\.example\/.*\?/)
       const second = await request(next)
@@ -234,7 +234,7 @@ describe('faults', () => {
   test('faults do not affect direct calls of storage and keyStore', async () => {
     const { faults, storage } = await start()
     faults.storage.fail()
-    expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+    expect(await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })).toMatchObject({ id: 1n })
   })
 
   test('if the connection breaks, fetch rejects although the animal is added', async () => {
@@ -253,7 +253,7 @@ describe('faults', () => {
   test('the client adds an animal once although connections break', async () => {
     const { faults, client, requests } = await start()
     faults.connection.breakTimes(3)
-    expect(await client.createPet({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+    expect(await client.createPet({ name: 'Rex', categoryId: 1n, status: 'available' })).toMatchObject({ id: 1n })
     expect(new Set(requests.map(({ header }) => header('Idempotency-Key'))).size).toBe(1)
     expect((await client.listPets()).pets).toHaveLength(1)
   })
@@ -328,7 +328,8 @@ describe('faults', () => {
     const server = await serve(petStore, { port: 0 })
     onTestFinished(server.close)
     const client = createPetStoreClient({ baseUrl: `${server.url}/v1`, apiKey: token, retry: false })
-    const add = () => client.createPet({ name: 'Rex', categoryId: 1n }, { idempotencyKey: 'order-1' })
+    const add = () =>
+      client.createPet({ name: 'Rex', categoryId: 1n, status: 'available' }, { idempotencyKey: 'order-1' })
     faults.connection.breakTimes(1)
     await expect(add()).rejects.toMatchObject({ code: 'network_error' })
     expect([await add(), (await storage.list({ limit: 9 })).length, errors]).toMatchObject([{ id: 1n }, 1, []])
@@ -397,7 +398,7 @@ describe('reset', () => {
     expect([requests.length, clock.now()]).toEqual([0, start])
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }])
     expect(client.rateLimit).toMatchObject({ limit: 60, remaining: 59 })
-    expect(await client.createPet({ name: 'Ada', categoryId: 1n })).toMatchObject({ id: 2n })
+    expect(await client.createPet({ name: 'Ada', categoryId: 1n, status: 'available' })).toMatchObject({ id: 2n })
     expect((await keyStore.list()).length).toBe(1)
   })
 })

@@ -1,5 +1,11 @@
 import { describe, test } from 'vitest'
-import { type CreatedPet, type Idempotency, memory, type NewPet, type PetStorage } from '../../../../../src/index.ts'
+import {
+  type CreatedPet,
+  type Idempotency,
+  memory,
+  type PetMembers,
+  type PetStorage,
+} from '../../../../../src/index.ts'
 import { storageContract } from '../../../../../src/testing/index.ts'
 import { expectFailure, firstFailure, openFaulty, type PlantedFaults, timer } from './planted-faults.ts'
 
@@ -68,7 +74,7 @@ const FAULTS: PlantedFaults<PetStorage> = {
   },
 }
 
-type CreateWithKey = (pet: NewPet, idempotency: Idempotency) => Promise<CreatedPet>
+type CreateWithKey = (pet: PetMembers, idempotency: Idempotency) => Promise<CreatedPet>
 
 /** Returns a `create` that is faulty only if it gets an idempotency key. */
 function forKeys(sound: PetStorage, createWithKey: CreateWithKey): Partial<PetStorage> {

@@ -63,7 +63,7 @@ test('find returns the key itself, not a promise', async () => {
 })
 
 test('list and Array.filter find the same animals', async () => {
-  const statuses = fc.array(fc.constantFrom(undefined, ...petStatuses), { maxLength: 400, size: 'max' })
+  const statuses = fc.array(fc.constantFrom(...petStatuses), { maxLength: 400, size: 'max' })
   const query = fc.record({
     limit: fc.integer({ min: 1, max: 101 }),
     after: fc.option(fc.bigInt({ min: -2n, max: 402n }), { nil: undefined }),

@@ -182,7 +182,8 @@ const FAULTS: PlantedFaults<PetStorage> = {
   'list returns an animal when a new storage is opened': {
     fails: 'create has stored the animal when it returns',
     plant: (sound) => ({
-      list: (query) => (query.limit === 1 ? [{ id: 7n, name: 'Rex', categoryId: 1n }] : sound.list(query)),
+      list: (query) =>
+        query.limit === 1 ? [{ id: 7n, name: 'Rex', categoryId: 1n, status: 'sold' }] : sound.list(query),
     }),
   },
   'get throws if there is no animal': {
