@@ -24,44 +24,49 @@ async function writeMigrations(): Promise<void> {
   }
 }
 
-export default defineConfig((options): Options[] => [
-  {
-    ...shared,
-    entry: {
-      index: 'src/index.ts',
-      testing: 'src/testing/index.ts',
-      'back-end': 'src/back-end.ts',
-      bun: 'adapters/hosts/bun.ts',
-      client: 'src/client/index.ts',
-      d1: 'adapters/back-ends/sqlite/d1/index.ts',
-      deno: 'adapters/hosts/deno.ts',
-      express: 'adapters/hosts/express.ts',
-      fastify: 'adapters/hosts/fastify.ts',
-      fetch: 'adapters/hosts/fetch.ts',
-      node: 'adapters/hosts/node/index.ts',
-      openapi: 'src/openapi/index.ts',
-      postgres: 'adapters/back-ends/postgres/index.ts',
-      redis: 'adapters/back-ends/redis/index.ts',
-      schemas: 'src/schemas/index.ts',
-      sqlite: 'adapters/back-ends/sqlite/index.ts',
+const entry = {
+  index: 'src/index.ts',
+  testing: 'src/testing/index.ts',
+  'back-end': 'src/back-end.ts',
+  bun: 'adapters/hosts/bun.ts',
+  client: 'src/client/index.ts',
+  d1: 'adapters/back-ends/sqlite/d1/index.ts',
+  deno: 'adapters/hosts/deno.ts',
+  express: 'adapters/hosts/express.ts',
+  fastify: 'adapters/hosts/fastify.ts',
+  fetch: 'adapters/hosts/fetch.ts',
+  node: 'adapters/hosts/node/index.ts',
+  openapi: 'src/openapi/index.ts',
+  postgres: 'adapters/back-ends/postgres/index.ts',
+  redis: 'adapters/back-ends/redis/index.ts',
+  schemas: 'src/schemas/index.ts',
+  sqlite: 'adapters/back-ends/sqlite/index.ts',
+}
+
+export default defineConfig((options): Options[] => {
+  const dts = options.dts !== false && { entry, compilerOptions: { types: ['node'] } }
+  return [
+    // The command shares the chunks of the library. It is a program, so nobody needs it as CommonJS.
+    {
+      ...shared,
+      entry: { ...entry, cli: 'adapters/cli/main.ts' },
+      format: ['esm'],
+      dts,
+      clean: true,
+      onSuccess: writeMigrations,
     },
-    format: ['esm', 'cjs'],
-    dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
-    clean: true,
-    onSuccess: writeMigrations,
-  },
-  { ...shared, entry: { cli: 'adapters/cli/main.ts' }, format: ['esm'] },
-  {
-    // The page of `petstore serve`. It runs in browsers, so it contains everything that it imports.
-    entry: ['adapters/cli/page/browser/live.ts'],
-    publicDir: 'adapters/cli/page/static',
-    outDir: 'dist/page',
-    format: ['esm'],
-    platform: 'browser',
-    target: 'es2022',
-    noExternal: [/./],
-    splitting: false,
-    minify: true,
-    clean: false,
-  },
-])
+    { ...shared, entry, format: ['cjs'], dts },
+    {
+      // The page of `petstore serve`. It runs in browsers, so it contains everything that it imports.
+      entry: ['adapters/cli/page/browser/live.ts'],
+      publicDir: 'adapters/cli/page/static',
+      outDir: 'dist/page',
+      format: ['esm'],
+      platform: 'browser',
+      target: 'es2022',
+      noExternal: [/./],
+      splitting: false,
+      minify: true,
+    },
+  ]
+})
