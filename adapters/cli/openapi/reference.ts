@@ -8,10 +8,10 @@ import { documentResponse, sharedDocument } from '../page/shared-document.ts'
 const SCRIPT_PATH = '/reference/scalar.js'
 
 /**
- * Returns the routes of the reference. Its viewer is the installed `@scalar/api-reference`, or the
- * file on the CDN.
+ * Returns the routes of the reference.
+ * @param viewer - the file of an installed `@scalar/api-reference`; `undefined` to use the CDN
  */
-export function referenceRoutes(viewer = installedViewer()): SiteRoutes {
+export function referenceRoutes(viewer: string | undefined): SiteRoutes {
   if (viewer === undefined) return { '/reference': pageRoute(referenceHtml(), VIEWER.scriptUrl) }
   return {
     '/reference': pageRoute(referenceHtml({ scriptUrl: SCRIPT_PATH }), "'self'"),
@@ -19,8 +19,8 @@ export function referenceRoutes(viewer = installedViewer()): SiteRoutes {
   }
 }
 
-/** Returns the file of the viewer beside the current folder or beside this package. */
-function installedViewer(): string | undefined {
+/** Returns the viewer's file that is installed in the current folder or beside this package. */
+export function installedViewer(): string | undefined {
   for (const folder of [join(process.cwd(), 'petstore'), import.meta.url])
     try {
       return createRequire(folder).resolve('@scalar/api-reference/browser/standalone.js')

@@ -6,7 +6,7 @@ import { isPersistent, openBackEnd } from '../engines/back-end.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'
 import { documentRoute } from '../openapi/openapi.ts'
-import { referenceRoutes } from '../openapi/reference.ts'
+import { installedViewer, referenceRoutes } from '../openapi/reference.ts'
 import { logRequests, rememberKeys } from '../page/request-log.ts'
 import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
@@ -90,7 +90,7 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd:
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     '/openapi.json': documentRoute(described),
-    ...referenceRoutes(),
+    ...referenceRoutes(installedViewer()),
     ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
   })
   const onFailure = (part: string, error: unknown) =>

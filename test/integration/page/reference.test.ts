@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { documentRoute } from '../../../adapters/cli/openapi/openapi.ts'
-import { referenceRoutes } from '../../../adapters/cli/openapi/reference.ts'
+import { installedViewer, referenceRoutes } from '../../../adapters/cli/openapi/reference.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { withSite } from '../../../adapters/hosts/node/serve.ts'
 import { referenceHtml } from '../../../src/openapi/index.ts'
@@ -39,7 +39,7 @@ async function sendEach(page: Page, token: string): Promise<void> {
 describe.skipIf(isMissing)('the reference of petstore serve', () => {
   test('each operation is sent as the document shows it, with success', async () => {
     const { petStore, token, requests } = await createTestPetStore({ pets: ANIMALS.map((name) => ({ name })) })
-    const site = withSite(petStore, { '/openapi.json': documentRoute({}), ...referenceRoutes() })
+    const site = withSite(petStore, { '/openapi.json': documentRoute({}), ...referenceRoutes(installedViewer()) })
     const server = await serve(site, { port: 0 })
     onTestFinished(server.close)
     const { page, faults } = await chromium.openWithoutSecret(`${server.url}/reference`)

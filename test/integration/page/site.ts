@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { documentRoute } from '../../../adapters/cli/openapi/openapi.ts'
-import { referenceRoutes } from '../../../adapters/cli/openapi/reference.ts'
+import { installedViewer, referenceRoutes } from '../../../adapters/cli/openapi/reference.ts'
 import { logRequests, rememberKeys } from '../../../adapters/cli/page/request-log.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
@@ -53,7 +53,7 @@ export async function startSite(
     folder: join(import.meta.dirname, '../../../dist/page'),
     ...options,
   })
-  const site = { '/openapi.json': documentRoute({}), ...referenceRoutes(), ...pages }
+  const site = { '/openapi.json': documentRoute({}), ...referenceRoutes(installedViewer()), ...pages }
   const server = await serve(withSite(petStore, site), { port })
   onTestFinished(server.close)
   return { ...server, ...backEnd, port: Number(new URL(server.url).port), clock, token: fixed ?? token }
