@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { type Pet, type PetMembers, type PetStatus, petStatuses } from '../model.ts'
 import { expecting, type Shape } from './expected.ts'
 import { int64 } from './int64.ts'
-import { isStorable, maxCharacters } from './text.ts'
+import { hasAtMost, isStorable } from './text.ts'
 
 /**
  * Matches text with a character that is not white space, and without U+0000, which some databases
@@ -21,13 +21,13 @@ export function petName(maxLength: number) {
   const expected = expecting(
     `a string of at most ${maxLength} characters, at least one of them not white space, without U+0000 and lone surrogates`,
   )
-  return z
-    .string(expected)
-    .check(
-      maxCharacters(maxLength, expected),
-      z.regex(NAME, { ...expected, abort: true }),
-      z.refine(isStorable, expected),
-    )
+  const check = z.refine<string>((name) => hasAtMost(name, maxLength) && NAME.test(name) && isStorable(name), expected)
+  // `z.toJSONSchema` reads `maxLength` and `pattern` from here.
+  check._zod.onattach.push(({ _zod: { bag } }) => {
+    bag.maximum = maxLength
+    bag.patterns = new Set([NAME])
+  })
+  return z.string(expected).check(check)
 }
 
 export function petStatus(expectingText = expecting) {

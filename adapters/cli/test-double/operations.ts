@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
-import { parseNewPet } from '../../../src/pets/create.ts'
+import { parseNewPet } from '../../../src/pets/body.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
 import { demoPet } from '../seed.ts'
 import * as schemas from './schemas.ts'

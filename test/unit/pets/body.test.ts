@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { petStatuses } from '../../../src/index.ts'
-import { parseNewPet } from '../../../src/pets/create.ts'
+import { parseNewPet } from '../../../src/pets/body.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
 import { startApi } from '../../support/api.ts'
 
