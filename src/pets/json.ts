@@ -176,7 +176,8 @@ class JsonKeeper extends Same {
   #json: string | undefined = undefined
 
   static jsonOf(pet: Pet): string {
-    if (pet == null || !(#json in pet)) return writePet(pet)
+    // A storage may return anything, and `in` throws unless it gets an object.
+    if (Object(pet) !== pet || !(#json in pet)) return writePet(pet)
     pet.#json ??= writePet(pet)
     return pet.#json
   }
