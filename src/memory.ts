@@ -203,8 +203,9 @@ export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): Quot
   return {
     spend(request) {
       const states = request.anonymous ? addresses : customers
-      const state = states.get(request.subject) ?? newQuotaState()
-      states.set(request.subject, state)
+      const known = states.get(request.subject)
+      const state = known ?? newQuotaState()
+      if (known === undefined) states.set(request.subject, state)
       return countRequest(state, request)
     },
     peek(request) {

@@ -2,7 +2,7 @@ import { errorTable, PetStoreError } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits, RateLimit } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
-import { LIMITS, limits as limitsSchema } from '../schemas/limits.ts'
+import { areValidLimits, LIMITS } from '../schemas/limits.ts'
 import { addressGroup } from '../support/ip-address.ts'
 
 export interface QuotaRules {
@@ -28,9 +28,8 @@ export interface Allowance extends RateLimit {
  */
 export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits | undefined {
   if (key === undefined) return anonymous
-  const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
-  if (key.limits == null && ofPlan) return ofPlan
-  return limitsSchema.safeParse(key.limits).data
+  if (key.limits != null) return areValidLimits(key.limits) ? key.limits : undefined
+  return Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
 }
 
 export function missingLimits(key: ApiKey): PetStoreError {

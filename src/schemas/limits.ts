@@ -12,6 +12,11 @@ export const limits = optionsOf<PlanLimits>(
   { expected: LIMITS },
 )
 
+/** Returns whether limits are valid, like {@link limits}, but without a copy: each request asks this. */
+export function areValidLimits({ perMinute, perDay }: PlanLimits): boolean {
+  return positiveInteger.safeParse(perMinute).success && positiveInteger.safeParse(perDay).success
+}
+
 /** Limits by the names of plans. */
 export const plans = z.readonly(
   z.record(z.string(), limits, expecting('limits by plan, such as { gold: { perMinute: 60, perDay: 1000 } }')),
