@@ -137,7 +137,7 @@ const corsOptions = optionsOf<CorsOptions>({
   ),
   credentials: z.optional(z.boolean(expecting('true or false'))),
   headers: z.optional(listOf(headerName, 'a list of header names such as "traceparent"')),
-  maxAge: z.optional(wholeNumber(0, undefined, 'seconds')),
+  maxAgeSeconds: z.optional(wholeNumber(0)),
 })
 
 export const storeShape = {
@@ -158,7 +158,7 @@ export const storeShape = {
   bodyLimit: z.optional(positiveInteger),
   timeout: z.optional(timeout),
   cors: z.optional(
-    z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAge }')),
+    z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAgeSeconds }')),
   ),
   sunset: z.optional(oneOf('enforce', 'announce')),
   onQuotaFailure: z.optional(oneOf('refuse', 'allow')),

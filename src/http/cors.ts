@@ -24,7 +24,7 @@ export interface CorsOptions {
    */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
-  readonly maxAge?: number | undefined
+  readonly maxAgeSeconds?: number | undefined
 }
 
 type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
@@ -32,10 +32,10 @@ type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 export function corsRules(cors: boolean | CorsOptions) {
   if (cors === false) return false
   // If `cors` is `true`, it has no members, so each member gets its default.
-  const { origins = '*', credentials = false, headers = [], maxAge = 600 } = cors as CorsOptions
+  const { origins = '*', credentials = false, headers = [], maxAgeSeconds = 600 } = cors as CorsOptions
   if (credentials && origins === '*')
     throw invalidOption('cors.origins', 'a list of origins, because credentials is true', origins)
-  return { origins, credentials, headers, maxAge }
+  return { origins, credentials, headers, maxAgeSeconds }
 }
 
 const EXPOSED_HEADERS =
@@ -54,13 +54,13 @@ export function isPreflight(request: ApiRequest): boolean {
 /**
  * Responds to a preflight without an API key, because browsers send preflights without credentials.
  */
-export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): OwnResponse {
+export function preflightResponse({ headers, maxAgeSeconds }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   const values = {
     Allow: allow,
     'Access-Control-Allow-Methods': allow,
     'Access-Control-Allow-Headers': ['Authorization', 'Content-Type', 'Idempotency-Key', ...headers].join(', '),
-    'Access-Control-Max-Age': String(maxAge),
+    'Access-Control-Max-Age': String(maxAgeSeconds),
   }
   return { status: 204, headers: Object.entries(values).flat(), body: '' }
 }

@@ -63,7 +63,7 @@ const nonsense: [string, unknown][] = [
   ['cors.origins[0]', { origins: ['HTTPS://a.example'] }],
   ['cors.origins[0]', { origins: ['https://u@a.example'] }],
   ['cors.origins[0]', { origins: [undefined] }],
-  ['cors.maxAge', { maxAge: -1 }],
+  ['cors.maxAgeSeconds', { maxAgeSeconds: -1 }],
   ['cors.credentials', { origins: ['https://a.example'], credentials: 'include' }],
   ['cors.origins', { credentials: true }],
   ['cors.origins', { origins: '*', credentials: true }],
@@ -148,9 +148,9 @@ test('rejects a promise instead of options', () => {
   expect(() => createPetStore(Promise.resolve(memory()) as never)).toThrow(message)
   const keyStore = Promise.resolve(memory().keyStore) as never
   expect(() => createPetStore({ keyStore })).toThrow('option keyStore: expected an object with find, got a promise')
-  const cors = Promise.resolve({ maxAge: 60 }) as never
+  const cors = Promise.resolve({ maxAgeSeconds: 60 }) as never
   expect(() => createPetStore({ cors })).toThrow(
-    'option cors: expected true, false or { origins, credentials, headers, maxAge }, got a promise',
+    'option cors: expected true, false or { origins, credentials, headers, maxAgeSeconds }, got a promise',
   )
 })
 
@@ -222,7 +222,7 @@ test('the error about several options names each of them', () => {
 test('the error about several unknown names lists the known ones once', () => {
   const unknown = { colour: 'red', cors: { origin: 1, header: 2 }, timeot: 5 }
   expect(() => createPetStore(unknown as object)).toThrow(
-    'option cors.origin: expected one of the options origins, credentials, headers, maxAge, got the number 1; did you mean cors.origins?; ' +
+    'option cors.origin: expected one of the options origins, credentials, headers, maxAgeSeconds, got the number 1; did you mean cors.origins?; ' +
       'option cors.header: expected one of these options, got the number 2; did you mean cors.headers?; ' +
       `option colour: expected one of the options ${STORE_OPTIONS}, got the string "red"; ` +
       'option timeot: expected one of these options, got the number 5; did you mean timeout?',

@@ -267,8 +267,8 @@ describe('CORS', () => {
       expect((await send('/v1/pets', init)).headers.has('access-control-allow-credentials')).toBe(false)
   })
 
-  test('a preflight response has the values of the options cors.headers and cors.maxAge', async () => {
-    const { send } = await startApi({ cors: { headers: ['traceparent'], maxAge: 5 } })
+  test('a preflight response has the values of the options cors.headers and cors.maxAgeSeconds', async () => {
+    const { send } = await startApi({ cors: { headers: ['traceparent'], maxAgeSeconds: 5 } })
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' }
     const { headers: allowed } = await send('/v1/pets', { method: 'OPTIONS', headers })
     expect(allowed.get('access-control-allow-headers')).toBe(
@@ -292,7 +292,7 @@ describe('CORS', () => {
 test('treats undefined members of cors and ban as left out', async () => {
   const plans = { free: { perMinute: 1, perDay: 9 } }
   const { send } = await startApi({
-    cors: { origins: undefined, maxAge: undefined },
+    cors: { origins: undefined, maxAgeSeconds: undefined },
     ban: { afterRefusals: undefined, seconds: undefined },
     plans,
   })
