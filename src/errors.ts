@@ -75,7 +75,7 @@ export interface PetStoreErrorOptions {
   /** The HTTP status. @default the status that belongs to the code */
   readonly status?: number | undefined
   /** How many seconds to wait before the request is sent again. @default none */
-  readonly retryAfter?: number | undefined
+  readonly retryAfterSeconds?: number | undefined
 }
 
 /**
@@ -107,7 +107,7 @@ export class PetStoreError extends Error {
    * How many seconds to wait before the request is sent again, from the `Retry-After` header. Only
    * the client sets this.
    */
-  declare readonly retryAfter?: number
+  declare readonly retryAfterSeconds?: number
   /**
    * The idempotency key of a failed `createPet`. Send the animal again with this key to add it
    * once. Only the client sets this.
@@ -119,7 +119,7 @@ export class PetStoreError extends Error {
     super(message ?? entry?.message ?? code, options)
     this.code = code
     this.status = options?.status ?? entry?.status
-    if (options?.retryAfter !== undefined) this.retryAfter = options.retryAfter
+    if (options?.retryAfterSeconds !== undefined) this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
 

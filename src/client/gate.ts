@@ -162,7 +162,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   }
 
   function recordFailure(mine: Wave, error: PetStoreError): void {
-    const asked = 1000 * (error.retryAfter ?? 0)
+    const asked = 1000 * (error.retryAfterSeconds ?? 0)
     if (error.status === 429 && asked > 0 && asked <= maxElapsed) servedAt = now()
     // Requests that were in flight together often fail together. They are one failure, and the longest wait counts.
     const isNew = mine === wave
@@ -201,7 +201,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
       return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
     const until = new Date(clock.now() + rest).toISOString()
     const text = `${message} The server asked to wait until ${until}, which is longer than retry.maxElapsed.`
-    return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil(rest / 1000) })
+    return new PetStoreError(code, text, { status, cause, retryAfterSeconds: Math.ceil(rest / 1000) })
   }
 
   /**
@@ -242,7 +242,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
 }
 
 function usedUp(rest: number): PetStoreError {
-  const retryAfter = Math.ceil(rest / 1000)
-  const message = `All requests of this window are used up, and it ends in ${retryAfter} seconds.`
-  return new PetStoreError('rate_limit_exceeded', message, { retryAfter })
+  const retryAfterSeconds = Math.ceil(rest / 1000)
+  const message = `All requests of this window are used up, and it ends in ${retryAfterSeconds} seconds.`
+  return new PetStoreError('rate_limit_exceeded', message, { retryAfterSeconds })
 }

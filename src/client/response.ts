@@ -96,7 +96,7 @@ export function responseError(
   apiKey: string,
   now: number,
 ): PetStoreError {
-  const options = { status, retryAfter: readRetryAfter(headers, serverTime(headers, now)) }
+  const options = { status, retryAfterSeconds: readRetryAfter(headers, serverTime(headers, now)) }
   const { code, message } = Object(parseJsonIfValid(body)) as Record<string, unknown>
   const shown = typeof message === 'string' ? quotable(message, apiKey) : undefined
   if (isErrorCode(code)) return new PetStoreError(code, shown, options)

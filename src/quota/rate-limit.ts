@@ -15,7 +15,7 @@ export interface QuotaRules {
 interface Refusal {
   readonly code: 'rate_limit_exceeded' | 'api_key_banned'
   /** The value of `Retry-After`, in seconds. */
-  readonly retryAfter: number
+  readonly retryAfterSeconds: number
 }
 
 export interface Allowance extends RateLimit {
@@ -95,9 +95,9 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
 function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)
-  const retryAfter = Math.max(1, Math.ceil((resetsAt - count.now) / 1000))
+  const retryAfterSeconds = Math.max(1, Math.ceil((resetsAt - count.now) / 1000))
   const code = count.bannedUntil > count.now ? 'api_key_banned' : 'rate_limit_exceeded'
-  return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
+  return { limit, remaining: 0, resetsAt, refusal: { code, retryAfterSeconds } }
 }
 
 /** Adds the headers of docs/interface.md, section 8.2. `X-RateLimit-Reset` is in Unix seconds. */
@@ -107,7 +107,11 @@ export function addRateLimitHeaders(headers: string[], { limit, remaining, reset
 }
 
 /** Returns a 429 response with `Retry-After` in seconds (RFC 9110, section 10.2.3). */
-export function tooManyRequests({ code, retryAfter }: Refusal): OwnResponse {
-  const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
-  return errorResponse(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)
+export function tooManyRequests({ code, retryAfterSeconds }: Refusal): OwnResponse {
+  const seconds = retryAfterSeconds === 1 ? '1 second' : `${retryAfterSeconds} seconds`
+  return errorResponse(
+    code,
+    ['Retry-After', String(retryAfterSeconds)],
+    `${errorTable[code].message} Retry after ${seconds}.`,
+  )
 }

@@ -418,7 +418,11 @@ describe('a request that gets 429', () => {
 
   test('rejects immediately during a ban of 300 seconds', async () => {
     const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
+    await expect(client.listPets()).rejects.toMatchObject({
+      code: 'api_key_banned',
+      status: 429,
+      retryAfterSeconds: 300,
+    })
     expect([sent.length, waits]).toEqual([1, []])
   })
 
@@ -430,7 +434,7 @@ describe('a request that gets 429', () => {
 
   test('rejects after maxRetries', async () => {
     const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)], { maxRetries: 3 })
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 4 })
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 4 })
     expect(sent.length).toBe(4)
   })
 

@@ -287,12 +287,12 @@ describe('one wrong response', () => {
     const client = newClient()
     const reasons = await rejections(times(50).map(() => client.listPets()))
     expect([reasons.length, seen.paths.length]).toEqual([50, 1])
-    for (const reason of reasons) expect(reason).toMatchObject({ code: 'api_key_banned', retryAfter: 172_800 })
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'api_key_banned', retryAfterSeconds: 172_800 })
     const message =
       'Refused. The server asked to wait until 2026-01-03T00:00:00.040Z, which is longer than retry.maxElapsed.'
     expect(reasons[9]).toMatchObject({ message })
     await vi.advanceTimersByTimeAsync(20_000)
-    expect(await rejections([client.listPets()])).toMatchObject([{ retryAfter: 172_780 }])
+    expect(await rejections([client.listPets()])).toMatchObject([{ retryAfterSeconds: 172_780 }])
     await vi.advanceTimersByTimeAsync(2 * MINUTE - 20_000)
     expect(await rejections([client.listPets()])).toEqual([])
   })
