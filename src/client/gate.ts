@@ -124,7 +124,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   function report(current: Pause, delay: number): unknown {
     if (current.isReported) return undefined
     current.isReported = true
-    return onRetry?.({ attempt: failures, delay, error: current.error })
+    return onRetry?.(current.error, { attempt: failures, delay })
   }
 
   /** Sends a request of a wave. Its outcome decides when the next ones are sent. */

@@ -25,11 +25,12 @@ export interface PetStoreClientOptions {
    */
   readonly retry?: RetryOptions | false | undefined
   /**
-   * Called once when calls begin to wait, however many calls wait. If it throws or rejects, one of
+   * Called once when calls begin to wait, however many calls wait, with the reason: the error of the
+   * newest response, or `rate_limit_exceeded` if `attempt` is 0. If it throws or rejects, one of
    * these calls rejects with that error.
    * @default none
    */
-  readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
+  readonly onRetry?: ((error: PetStoreError, retry: UpcomingRetry) => void) | undefined
 }
 
 /** When the client sends a request again. */
@@ -50,7 +51,7 @@ export interface RetryOptions {
   readonly maxRetries?: number | undefined
 }
 
-/** Why and for how long all calls of a client wait. */
+/** For how long all calls of a client wait. */
 export interface UpcomingRetry {
   /**
    * How many successive failures have made the calls wait. 0 if they wait because no requests
@@ -59,11 +60,6 @@ export interface UpcomingRetry {
   readonly attempt: number
   /** The wait, in milliseconds. */
   readonly delay: number
-  /**
-   * Why the client waits: the error of the newest response, or `rate_limit_exceeded` if `attempt`
-   * is 0.
-   */
-  readonly error: PetStoreError
 }
 
 /** Tests replace these to control the time. */
