@@ -15,7 +15,7 @@ if (POSTGRES_URL) {
   const client = { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }
   await postgres(client).migrate()
   const open = async (port, clock) => {
-    await sql.unsafe('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota, petstore.anonymous')
+    await sql.unsafe('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota')
     return { port: postgres(client, { clock })[port], close }
   }
   storageContract(runner, { name: 'Bun.sql', runs, open: (clock) => open('storage', clock) })

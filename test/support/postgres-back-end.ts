@@ -68,7 +68,7 @@ export function emptied(given: PostgresClient) {
     await migrated
     // Old counters are deleted in the background, by the clock of the test before.
     await settle()
-    await client.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota, petstore.anonymous')
+    await client.query('TRUNCATE petstore.pets, petstore.used_keys, petstore.keys, petstore.quota')
     return {
       as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
         port: backEnd[name],

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import { callOrLog, readableError } from '../../../src/reports/observers.ts'
-import { expecting } from '../../../src/schemas/expected.ts'
 import { clock, functionOf, optionsOf, textThat, timeout } from '../../../src/schemas/options.ts'
 import { parseOptions } from '../../../src/schemas/parse-options.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
@@ -34,14 +33,6 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly lockTimeout?: number | undefined
   /**
-   * Whether processes add animals at the same time. This is faster if several processes meet slow
-   * commits, but animals no longer become visible in the order of their ids: a page may miss an
-   * animal that was being added while the page was read. A client that follows the list must then
-   * start again at the last page that it has. Set it in all processes alike.
-   * @default false
-   */
-  readonly parallelCreates?: boolean | undefined
-  /**
    * Called with errors that do not make a request fail: old rows cannot be deleted, so tables grow;
    * or `synchronous_commit` is off, so a crash of PostgreSQL can lose animals.
    * @default logs to `console.error`
@@ -53,13 +44,15 @@ export interface PostgresOptions extends KeyOptions {
 export interface PostgresBackEnd extends ManagedBackEnd {
   /**
    * Creates or updates the tables. Call it at every start; several processes may call it at the
-   * same time. If the next id is not above all animals, as after logical replication, it is raised.
+   * same time. If the tables are current, the role needs no right but to read their version. If the
+   * next id is not above all animals, as after logical replication, it is raised.
    * If the setting `synchronous_commit` is `off`, `onError` gets an error, because a crash of
    * PostgreSQL can then lose acknowledged animals.
    *
    * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option`
    * if a later release has migrated the tables, if the server is a PostgreSQL before 12 or another
-   * database, such as CockroachDB, or if the encoding of the database is not UTF8
+   * database, such as CockroachDB, if the encoding of the database is not UTF8, or if something is
+   * to do that the role may not do
    */
   migrate(): Promise<void>
 }
@@ -78,7 +71,6 @@ const postgresOptions = optionsOf<PostgresOptions>({
   schema: z.optional(schemaName),
   clock: z.optional(clock),
   lockTimeout: z.optional(timeout),
-  parallelCreates: z.optional(z.boolean(expecting('true or false'))),
   onError: z.optional(functionOf<NonNullable<PostgresOptions['onError']>>()),
 })
 
@@ -105,7 +97,7 @@ const postgresOptions = optionsOf<PostgresOptions>({
  */
 export function postgres(client: PostgresClient, given: PostgresOptions = {}): PostgresBackEnd {
   const options = parseOptions(postgresOptions, given)
-  const { clock, lockTimeout = 4_000, parallelCreates = false, onError = logPostgresError } = options
+  const { clock, lockTimeout = 4_000, onError = logPostgresError } = options
   const report = (error: unknown) => callOrLog('onError', onError, logPostgresError, error)
   const query = queryOf(client)
   const schema = quoteName(options.schema ?? 'petstore')
@@ -116,7 +108,7 @@ export function postgres(client: PostgresClient, given: PostgresOptions = {}): P
     values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
   const context = { query, schema, clock, lockTimeout, report }
   return {
-    storage: postgresStorage({ ...context, parallelCreates }),
+    storage: postgresStorage(context),
     keyStore: databaseKeys(options, run, run, clock),
     quota: postgresQuota(context),
     async migrate() {

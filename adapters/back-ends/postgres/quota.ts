@@ -1,27 +1,16 @@
-import { countRequest, newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
+import { newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf, countLast, rulesOf, subjectName } from '../shared/counters.ts'
-import { inBatches, statementRules } from './batches.ts'
+import { bucketOf, type CountedRequests, countsOf, rulesOf, subjectName } from '../shared/counters.ts'
+import { inBatches } from './batches.ts'
 import { inBackground, type PostgresContext } from './connection.ts'
-import { countStatements } from './statements.ts'
+import { quotaStatements } from './statements.ts'
 
 const LARGEST_BATCH = 1_000
 
-/**
- * The time of a group, and the state of its subject before its first request. Drivers return 64-bit
- * integers as texts.
- */
-type GroupRow = Readonly<Record<'round' | 'who' | 'countedat' | Lowercase<keyof QuotaState>, string | number>>
-
-/**
- * Requests of one subject with equal limits and ban rules. The statement gets them as one entry.
- */
+/** Requests of one subject with equal limits and ban rules. A statement gets them as one entry. */
 interface Group {
   readonly request: QuotaRequest
-  /**
-   * 1 for the first group of a subject. A statement counts the groups of a subject one round after
-   * another.
-   */
+  /** 1 for the first group of this subject in its batch, and so on. */
   readonly round: number
   /** The positions of the requests in their batch. */
   readonly positions: number[]
@@ -34,26 +23,35 @@ interface Group {
  * key.
  */
 export function postgresQuota({ query, schema, clock, lockTimeout, report }: PostgresContext): QuotaStore {
-  const statements = countStatements(schema)
-  const countCustomer = counter(statements.countCustomers)
-  const countAnonymous = counter(statements.countAnonymous)
+  const statements = quotaStatements(schema)
+  const countCustomer = counter()
+  const countAnonymous = counter()
   const pruneEnded = inBackground(() => query(statements.prune, [clock?.now() ?? null]), report)
 
-  function counter(text: string) {
+  function counter() {
     return inBatches<QuotaRequest, QuotaCount>({
-      ...statementRules(lockTimeout),
+      lockTimeout,
       async send(requests) {
         const groups = groupsOf(requests)
         const rounds = Math.max(...groups.map(({ round }) => round))
         const values = [JSON.stringify(groups.map(entryOf)), rounds, clock?.now() ?? null, lockTimeout]
-        const rows = await query<GroupRow>(text, values)
-        const rowOf = new Map(rows.map((row) => [`${row.round} ${row.who}`, row]))
+        const rows = await query<SpentRow>(statements.spend, values)
+        const counters = new Map<string, CounterRow>()
+        for (const { round, counter } of rows) {
+          const row: CounterRow = JSON.parse(counter)
+          counters.set(`${round} ${row.subject}`, row)
+        }
         const counts: QuotaCount[] = []
-        for (const group of groups)
-          countGroup(group, rowOf.get(`${group.round} ${group.request.subject}`) as GroupRow, counts)
+        for (const { request, round, positions } of groups) {
+          const row = counters.get(`${round} ${request.subject}`)
+          if (!row) throw new Error('the table "quota" has not stored a counter: look for a trigger or a rule on it')
+          for (const [i, count] of countsOf(countersOf(row), request, positions.length).entries())
+            counts[positions[i] as number] = count
+        }
         return counts
       },
       maxSize: LARGEST_BATCH,
+      sizeOf: () => 1,
     })
   }
 
@@ -67,64 +65,73 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
     },
     async peek(request) {
       const subject = await subjectName(request.subject)
-      const time = clock?.now() ?? null
-      const [row] = request.anonymous
-        ? await query<CounterRow>(statements.peekAnonymous, [subject, time, bucketOf(subject)])
-        : await query<CounterRow>(statements.peekCustomer, [subject, time])
-      return peekCount(stateIn(row), { ...request, now: Number(row?.now) })
+      const [row] = await query<{ readonly now: string; readonly counter: string | null }>(statements.peek, [
+        subject,
+        clock?.now() ?? null,
+      ])
+      const state = row?.counter == null ? newQuotaState() : stateOf(JSON.parse(row.counter))
+      return peekCount(state, { ...request, now: Number(row?.now) })
     },
-    async reset({ subject: given, anonymous }) {
-      const subject = await subjectName(given)
-      if (anonymous) await query(statements.resetAnonymous, [subject, bucketOf(subject)])
-      else await query(statements.resetCustomer, [subject])
+    async reset({ subject }) {
+      await query(statements.reset, [await subjectName(subject)])
     },
   }
 }
 
-/**
- * A counter and the time. All other columns are null if the subject has no counter. Drivers return
- * 64-bit integers as texts.
- */
-type CounterRow = Readonly<Record<string, string | number | null>>
-
-/** Returns the counts of a row after its last requests. */
-function stateIn(row: CounterRow | undefined): QuotaState {
-  if (row?.requests == null) return newQuotaState()
-  const numberOf = (column: string) => Number(row[column])
-  const numberOrNull = (column: string) => (row[column] == null ? null : Number(row[column]))
-  const state: QuotaState = {
-    usedInMinute: numberOf('used_in_minute'),
-    minuteEndsAt: numberOf('minute_ends_at'),
-    usedInDay: numberOf('used_in_day'),
-    dayEndsAt: numberOf('day_ends_at'),
-    refusedInMinute: numberOf('refused_in_minute'),
-    bannedUntil: numberOf('banned_until'),
-  }
-  countLast(state, {
-    requests: numberOf('requests'),
-    countedAt: numberOf('counted_at'),
-    perMinute: numberOf('per_minute'),
-    perDay: numberOf('per_day'),
-    afterRefusals: numberOrNull('after_refusals'),
-    banLength: numberOrNull('ban_length'),
-  })
-  return state
+/** A row of what `spend` returns. `counter` is a row of the table `quota` as JSON. */
+interface SpentRow {
+  readonly round: number
+  readonly counter: string
 }
 
-/**
- * Groups are sorted by subject, because statements that lock rows in the same order cannot
- * deadlock.
- */
+/** A row of the table `quota`. */
+type CounterRow = { readonly subject: string } & Readonly<
+  Record<
+    | 'used_in_minute'
+    | 'minute_ends_at'
+    | 'used_in_day'
+    | 'day_ends_at'
+    | 'refused_in_minute'
+    | 'banned_until'
+    | 'counted_at'
+    | 'last_granted'
+    | 'last_refused_before_ban',
+    number
+  >
+>
+
+function stateOf(row: CounterRow): QuotaState {
+  return {
+    usedInMinute: row.used_in_minute,
+    minuteEndsAt: row.minute_ends_at,
+    usedInDay: row.used_in_day,
+    dayEndsAt: row.day_ends_at,
+    refusedInMinute: row.refused_in_minute,
+    bannedUntil: row.banned_until,
+  }
+}
+
+function countersOf(row: CounterRow): CountedRequests {
+  return {
+    ...stateOf(row),
+    countedAt: row.counted_at,
+    lastGranted: row.last_granted,
+    lastRefusedBeforeBan: row.last_refused_before_ban,
+  }
+}
+
 function groupsOf(requests: readonly QuotaRequest[]): Group[] {
-  const sorted = [...requests.entries()].sort(([, a], [, b]) =>
-    a.subject < b.subject ? -1 : Number(a.subject > b.subject),
-  )
   const groups: Group[] = []
-  for (const [position, request] of sorted) {
-    const group = groups.at(-1)
-    const isSameSubject = group?.request.subject === request.subject
-    if (isSameSubject && `${rulesOf(group.request)}` === `${rulesOf(request)}`) group.positions.push(position)
-    else groups.push({ request, round: isSameSubject ? group.round + 1 : 1, positions: [position] })
+  const lastOf = new Map<string, Group>()
+  for (const [position, request] of requests.entries()) {
+    const last = lastOf.get(request.subject)
+    if (last && `${rulesOf(last.request)}` === `${rulesOf(request)}`) {
+      last.positions.push(position)
+      continue
+    }
+    const group = { request, round: (last?.round ?? 0) + 1, positions: [position] }
+    groups.push(group)
+    lastOf.set(request.subject, group)
   }
   return groups
 }
@@ -135,27 +142,11 @@ function entryOf({ request, round, positions }: Group) {
   return {
     round,
     subject: request.subject,
-    bucket: bucketOf(request.subject),
+    bucket: request.anonymous ? bucketOf(request.subject) : null,
+    requests: positions.length,
     per_minute: perMinute,
     per_day: perDay,
     after_refusals: afterRefusals,
     ban_length: banLength,
-    requests: positions.length,
   }
-}
-
-/**
- * Adds the count of each request of a group to `counts`. PostgreSQL returns only the state before
- * the group.
- */
-function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
-  const state: QuotaState = {
-    usedInMinute: Number(row.usedinminute),
-    minuteEndsAt: Number(row.minuteendsat),
-    usedInDay: Number(row.usedinday),
-    dayEndsAt: Number(row.dayendsat),
-    refusedInMinute: Number(row.refusedinminute),
-    bannedUntil: Number(row.banneduntil),
-  }
-  for (const position of positions) counts[position] = countRequest(state, { ...request, now: Number(row.countedat) })
 }

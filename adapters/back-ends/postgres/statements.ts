@@ -1,6 +1,6 @@
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
-import { timeOr } from './schema.ts'
+import { timeOr } from './functions.ts'
 
 /**
  * How many rows one statement deletes. Fewer rows are added between two such statements, so no
@@ -26,14 +26,20 @@ const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
  * list with a status compares pairs (status, id): with `status = $3`, PostgreSQL might search the
  * whole table by id, which is slow if few animals have the status.
  */
-export function readStatements(schema: string) {
+export function petStatements(schema: string) {
   const pets = `SELECT id::text AS id, name, category_id::text AS category, status FROM ${schema}.pets`
   return {
-    listAll: `${pets} WHERE pets.id > $1::bigint ORDER BY pets.id LIMIT $2::bigint`,
-    listStatus: `${pets} WHERE (status, pets.id) > ($3::text, $1::bigint) AND status <= $3::text
+    page: `${pets} WHERE pets.id > $1::bigint ORDER BY pets.id LIMIT $2::bigint`,
+    pageOfStatus: `${pets} WHERE (status, pets.id) > ($3::text, $1::bigint) AND status <= $3::text
   ORDER BY status, pets.id LIMIT $2::bigint`,
-    getOne: `${pets} WHERE pets.id = $1::bigint`,
-    pruneExpiredKeys: prune(`${schema}.used_keys`, `used_at <= ${timeAgo(KEY_PERIOD)}`, 'used_at', KEYS_PRUNED_AT_ONCE),
+    pet: `${pets} WHERE pets.id = $1::bigint`,
+    addPets: `SELECT added::text AS added FROM ${schema}.add_pets($1::text::json, $2::float8, $3::int) AS added`,
+    removeExpiredKeys: prune(
+      `${schema}.used_keys`,
+      `used_at <= ${timeAgo(KEY_PERIOD)}`,
+      'used_at',
+      KEYS_PRUNED_AT_ONCE,
+    ),
   }
 }
 
@@ -66,22 +72,14 @@ export function keyStatements(schema: string) {
   }
 }
 
-export function countStatements(schema: string) {
-  const count = (spend: string) =>
-    `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::int, $3::float8, $4::int) AS s`
-  /** Returns one row also for a subject without a counter, because the row has the time. */
-  const peek = (table: string, key: string) =>
-    `SELECT c.*, now.t AS now FROM (SELECT ${timeOr('$2::float8')} AS t) AS now LEFT JOIN ${schema}.${table} AS c ON ${key}`
-  const reset = (table: string, key: string) => `DELETE FROM ${schema}.${table} AS c WHERE ${key}`
-  const ofCustomer = 'c.subject = $1::text'
-  const pruneCounters = (table: string) => prune(`${schema}.${table}`, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at')
+export function quotaStatements(schema: string) {
+  const quota = `${schema}.quota`
   return {
-    countCustomers: count('spend'),
-    countAnonymous: count('spend_anonymous'),
-    peekCustomer: peek('quota', ofCustomer),
-    peekAnonymous: peek('anonymous', `${ofCustomer} AND c.bucket = $3::int`),
-    resetCustomer: reset('quota', ofCustomer),
-    resetAnonymous: reset('anonymous', `${ofCustomer} AND c.bucket = $2::int`),
-    prune: `WITH anonymous AS (${pruneCounters('anonymous')}) ${pruneCounters('quota')}`,
+    spend: `SELECT round, counter::text AS counter FROM ${schema}.spend($1::text::json, $2::int, $3::float8, $4::int)`,
+    // One row also for a subject without a counter, because the row has the time.
+    peek: `SELECT ${timeOr('$2::float8')}::text AS now,
+  (SELECT to_json(q)::text FROM ${quota} AS q WHERE q.subject = $1::text) AS counter`,
+    reset: `DELETE FROM ${quota} WHERE subject = $1::text`,
+    prune: prune(quota, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at'),
   }
 }

@@ -1,18 +1,10 @@
-import type {
-  CallContext,
-  CreatedPet,
-  Idempotency,
-  Pet,
-  PetMembers,
-  PetStatus,
-  PetStorage,
-} from '../../../src/index.ts'
+import type { CallContext, CreatedPet, Pet, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
+import { hashIdempotency, type IdempotencyHashes } from '../../../src/pets/idempotency.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
-import { inBatches, statementRules } from './batches.ts'
+import { inBatches } from './batches.ts'
 import { inBackground, type PostgresContext } from './connection.ts'
-import { createStatements } from './create-statements.ts'
-import { readStatements } from './statements.ts'
+import { petStatements } from './statements.ts'
 
 /**
  * 64-bit integers are text, because a JavaScript number would lose digits. Each column name is one
@@ -25,6 +17,18 @@ interface PetRow {
   readonly status: PetStatus
 }
 
+/** What `add_pets` returns for an animal. `same` says whether the fingerprints of a used key are equal. */
+interface AddedRow {
+  readonly pet: PetRow
+  readonly same?: boolean
+}
+
+/** An animal to add as a JSON object, with the hashes of its idempotency key if it has one. */
+interface Given {
+  readonly json: string
+  readonly hasKey: boolean
+}
+
 /**
  * The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each
  * animal.
@@ -32,66 +36,32 @@ interface PetRow {
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 
-const NO_TURN =
-  'PostgreSQL added no animal, because the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)'
-
-interface Given {
-  /** The animal as a JSON object, with its idempotency key and fingerprint if it has them. */
-  readonly json: string
-  readonly hasKey: boolean
-}
-
-interface AddedRow {
-  readonly id: string
-  /** Whether the fingerprints are equal; `null` if the idempotency key was new. */
-  readonly same?: boolean | null
-}
-
-/** The settings of a storage that its statements need besides those of each back end. */
-interface StorageContext extends PostgresContext {
-  readonly parallelCreates: boolean
-}
-
 /**
  * Animals that are added at the same time share one statement with one commit, and clients get 201
  * after that commit.
  */
-export function postgresStorage(context: StorageContext): PetStorage {
-  const { query, schema, clock, lockTimeout, report } = context
-  const read = readStatements(schema)
-  const write = createStatements(context)
+export function postgresStorage({ query, schema, clock, lockTimeout, report }: PostgresContext): PetStorage {
+  const statements = petStatements(schema)
   const now = () => clock?.now() ?? null
+  const pruneKeys = inBackground(() => query(statements.removeExpiredKeys, [now()]), report)
 
   const add = inBatches({
-    ...statementRules(lockTimeout),
-    send: addAll,
+    lockTimeout,
+    async send(given: readonly Given[]) {
+      const pets = `[${given.map(({ json }) => json)}]`
+      const rows = await query<{ readonly added: string }>(statements.addPets, [pets, now(), lockTimeout])
+      const keys = given.filter(({ hasKey }) => hasKey).length
+      if (keys > 0) pruneKeys(keys)
+      return rows.map(({ added }) => JSON.parse(added) as AddedRow)
+    },
     maxSize: LARGEST_BATCH,
-    sizeOf: ({ json }: Given) => json.length + ROW_SIZE,
+    sizeOf: ({ json }) => json.length + ROW_SIZE,
   })
-  const pruneKeys = inBackground(() => query(read.pruneExpiredKeys, [now()]), report)
 
-  async function addAll(given: readonly Given[]): Promise<readonly AddedRow[]> {
-    const pets = `[${given.map(({ json }) => json)}]`
-    const keys = given.filter(({ hasKey }) => hasKey).length
-    const rows = await (keys === 0 ? query<AddedRow>(write.add, [pets]) : query<AddedRow>(write.addOnce, [pets, now()]))
-    if (rows.length < given.length) throw new Error(NO_TURN)
-    // Prune only after the statement: pruning may wait for locks without a limit, and could block
-    // the only connection of a pool.
-    if (keys > 0) pruneKeys(keys)
-    return rows
-  }
-
-  async function create(
-    pet: PetMembers,
-    idempotency: Idempotency | undefined,
-    context: CallContext | undefined,
-  ): Promise<CreatedPet> {
-    const { id, same = null } = await add(
-      { json: jsonOf(pet, idempotency), hasKey: idempotency !== undefined },
-      context,
-    )
-    const created = petOf(toBigInt(id), pet)
-    return same === null ? created : { ...created, earlier: same ? 'same' : 'different' }
+  async function addWithKey(pet: PetMembers, hashes: IdempotencyHashes, context?: CallContext): Promise<CreatedPet> {
+    const added = await add({ json: jsonOf(pet, hashes), hasKey: true }, context)
+    const created = toPet(added.pet)
+    return added.same === undefined ? created : { ...created, earlier: added.same ? 'same' : 'different' }
   }
 
   return {
@@ -99,13 +69,17 @@ export function postgresStorage(context: StorageContext): PetStorage {
       const values = [String(after), limit]
       const rows =
         status === undefined
-          ? await query<PetRow>(read.listAll, values)
-          : await query<PetRow>(read.listStatus, [...values, status])
+          ? await query<PetRow>(statements.page, values)
+          : await query<PetRow>(statements.pageOfStatus, [...values, status])
       return rows.map(toPet)
     },
-    create: (pet, { idempotency } = {}, context) => create(pet, idempotency, context),
+    async create(pet, { idempotency } = {}, context) {
+      if (idempotency) return addWithKey(pet, await hashIdempotency(idempotency), context)
+      const { pet: added } = await add({ json: jsonOf(pet), hasKey: false }, context)
+      return toPet(added)
+    },
     async get(id) {
-      const [row] = await query<PetRow>(read.getOne, [String(id)])
+      const [row] = await query<PetRow>(statements.pet, [String(id)])
       return row && toPet(row)
     },
   }
@@ -113,19 +87,15 @@ export function postgresStorage(context: StorageContext): PetStorage {
 
 /**
  * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
- * statement.
+ * statement. The members are the columns of `entry` in the function `add_pets`.
  */
-function jsonOf({ name, categoryId, status }: PetMembers, idempotency: Idempotency | undefined): string {
+function jsonOf({ name, categoryId, status }: PetMembers, hashes?: IdempotencyHashes): string {
   if (!isStorable(name) || !isInt64(categoryId))
     throw new TypeError(
       'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
     )
   const row = { name, category: String(categoryId), status }
-  if (idempotency === undefined) return JSON.stringify(row)
-  const { scope, key, fingerprint } = idempotency
-  // Texts in JSON, because they may contain U+0000 or lone surrogates.
-  const hashed = { key: JSON.stringify(scope) + JSON.stringify(key), fingerprint: JSON.stringify(fingerprint) }
-  return JSON.stringify({ ...row, ...hashed })
+  return JSON.stringify(hashes ? { ...row, key_sha256: hashes.key, fingerprint_sha256: hashes.fingerprint } : row)
 }
 
 function toPet({ id, name, category, status }: PetRow): Pet {

@@ -1,5 +1,5 @@
-import { countRequest, type QuotaState } from '../../../src/back-end.ts'
-import type { QuotaRequest } from '../../../src/index.ts'
+import type { QuotaState } from '../../../src/back-end.ts'
+import type { QuotaCount, QuotaRequest } from '../../../src/index.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 import { DAY } from '../../../src/support/time.ts'
@@ -36,26 +36,33 @@ export function rulesOf({ limits, ban }: QuotaRequest): (number | null)[] {
   return [limits.perMinute, limits.perDay, ...rule]
 }
 
-/**
- * The last requests of a subject, as a counter of PostgreSQL or D1 keeps them. All of them had the
- * same time and limits.
- */
-export interface LastRequests {
-  readonly requests: number
+/** The counts of a subject after equal requests that were counted in one step. */
+export interface CountedRequests extends QuotaState {
+  /** The time at which the requests were counted. */
   readonly countedAt: number
-  readonly perMinute: number
-  readonly perDay: number
-  /** `null` for no bans. */
-  readonly afterRefusals: number | null
-  /** In milliseconds. */
-  readonly banLength: number | null
+  /** How many of the requests were granted: the first ones. */
+  readonly lastGranted: number
+  /** How many of them were refused before the refusal that began a ban; 0 if none began one. */
+  readonly lastRefusedBeforeBan: number
 }
 
-/** Counts the last requests of a subject in `state`, which is the state before them. */
-export function countLast(state: QuotaState, last: LastRequests): void {
-  const { perMinute, perDay, afterRefusals, banLength, countedAt } = last
-  const ban = afterRefusals === null ? (false as const) : { afterRefusals, seconds: (banLength ?? 0) / 1_000 }
-  for (let i = 0; i < last.requests; i++) countRequest(state, { limits: { perMinute, perDay }, ban, now: countedAt })
+/** Returns the count of each of `requests` equal requests, from the counts after all of them. */
+export function countsOf(after: CountedRequests, { ban }: QuotaRequest, requests: number): QuotaCount[] {
+  const { countedAt: now, lastGranted, lastRefusedBeforeBan, minuteEndsAt, dayEndsAt } = after
+  return Array.from({ length: requests }, (_, index) => {
+    const granted = index < lastGranted
+    const later = Math.max(0, lastGranted - 1 - index)
+    const isBanned = !granted && ban !== false && index - lastGranted >= lastRefusedBeforeBan
+    return {
+      granted,
+      now,
+      usedInMinute: after.usedInMinute - later,
+      minuteEndsAt,
+      usedInDay: after.usedInDay - later,
+      dayEndsAt,
+      bannedUntil: isBanned ? after.bannedUntil : 0,
+    }
+  })
 }
 
 const PLAIN_LENGTH = 200

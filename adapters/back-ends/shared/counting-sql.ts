@@ -6,54 +6,60 @@ export interface SqlDialect {
   readonly greatest: string
 }
 
-export const COUNT_COLUMNS = [
-  'used_in_minute',
-  'minute_ends_at',
-  'used_in_day',
-  'day_ends_at',
-  'refused_in_minute',
-  'banned_until',
-] as const
-
 /**
- * Returns SQL that counts requests as `countRequest` does. A row of `counters` has the columns of
- * `COUNT_COLUMNS`, and equal requests to count. `requests` is their number, and `counted_at` their
- * time. Their limits are `per_minute` and `per_day`, and their ban rule is `after_refusals` and
- * `ban_length` (null for no bans). All are integers, times in milliseconds. The result has the
- * columns of `COUNT_COLUMNS` after these requests.
+ * Returns SQL that counts equal requests of a subject as `countRequest` does: the parts of a `WITH`,
+ * after a part `before`, and up to a part `counted`. Both have one row for each subject.
  *
- * @param counters - SQL for a table
+ * - `before` has the counts so far, and what to count: `now` is the time, `requests` the number of
+ *   requests, `per_minute` and `per_day` their limits, `after_refusals` and `ban_length` their ban
+ *   rule (null for no bans).
+ * - `counted` has the counts after these requests. `last_granted` says how many of them were
+ *   granted: the first ones. `last_refused_before_ban` says how many were refused before the
+ *   refusal that began a ban; 0 if none began one. `ends_at` is the end of the day in which a ban
+ *   that begins now would end.
+ *
+ * All values are integers, and times are milliseconds.
  */
-export function countingSql(counters: string, { least, greatest }: SqlDialect): string {
-  const rolled = `SELECT *,
-      ${rolledWindow('minute', MINUTE, ['used_in_minute', 'refused_in_minute'])},
-      ${rolledWindow('day', DAY, ['used_in_day'])},
-      CASE WHEN after_refusals IS NULL THEN banned_until WHEN counted_at >= banned_until THEN 0
-        ELSE ${least}(banned_until, counted_at + ban_length) END AS now_banned_until
-    FROM ${counters}`
-  const granted = `SELECT *, CASE WHEN after_refusals IS NOT NULL AND now_banned_until <> 0 THEN 0
-      ELSE ${greatest}(0, ${least}(requests, per_minute - now_used_in_minute, per_day - now_used_in_day)) END AS granted
-    FROM (${rolled}) AS rolled`
-  // Requests that are not granted count towards a ban, unless one already runs. Those after the ban
-  // begins do not.
-  const refused = `SELECT *, CASE WHEN after_refusals IS NULL OR now_banned_until <> 0 THEN 0
-      ELSE requests - granted END AS refused FROM (${granted}) AS granted`
-  const startsBan = 'refused > 0 AND now_refused_in_minute + refused >= after_refusals'
-  return `SELECT now_used_in_minute + granted AS used_in_minute, now_minute_ends_at AS minute_ends_at,
-    now_used_in_day + granted AS used_in_day, now_day_ends_at AS day_ends_at,
-    CASE WHEN ${startsBan} THEN 0 ELSE now_refused_in_minute + refused END AS refused_in_minute,
-    CASE WHEN ${startsBan} THEN counted_at + ban_length ELSE now_banned_until END AS banned_until
-  FROM (${refused}) AS refused`
-}
-
-/**
- * Begins a new window if the old one has ended. If the clock was set back, shortens a window that
- * would end too late.
- */
-function rolledWindow(window: 'minute' | 'day', length: number, counts: readonly string[]): string {
-  const end = `${window}_ends_at`
-  const rolledCounts = counts.map((name) => `CASE WHEN counted_at >= ${end} THEN 0 ELSE ${name} END AS now_${name}`)
-  return `${rolledCounts.join(', ')},
-      CASE WHEN counted_at >= ${end} THEN (counted_at / ${length} + 1) * ${length}
-        WHEN ${end} > counted_at + ${length} THEN counted_at + ${length} ELSE ${end} END AS now_${end}`
+export function countingSql({ least, greatest }: SqlDialect): string {
+  return `rolled AS (
+  -- A window that has ended begins again at 0. If the clock was set back, a window ends at most one length after the new time.
+  SELECT subject, now, requests, per_minute, per_day, after_refusals, ban_length,
+    CASE WHEN now >= minute_ends_at THEN 0 ELSE used_in_minute END AS used_in_minute,
+    CASE WHEN now >= minute_ends_at THEN 0 ELSE refused_in_minute END AS refused_in_minute,
+    CASE WHEN now >= minute_ends_at THEN (now / ${MINUTE} + 1) * ${MINUTE} ELSE ${least}(minute_ends_at, now + ${MINUTE}) END AS minute_ends_at,
+    CASE WHEN now >= day_ends_at THEN 0 ELSE used_in_day END AS used_in_day,
+    CASE WHEN now >= day_ends_at THEN (now / ${DAY} + 1) * ${DAY} ELSE ${least}(day_ends_at, now + ${DAY}) END AS day_ends_at,
+    CASE WHEN after_refusals IS NULL THEN banned_until WHEN now >= banned_until THEN 0
+      ELSE ${least}(banned_until, now + ban_length) END AS banned_until
+  FROM before
+),
+granted AS (
+  SELECT rolled.*,
+    CASE WHEN after_refusals IS NOT NULL AND banned_until > 0 THEN 0
+      ELSE ${greatest}(0, ${least}(requests, per_minute - used_in_minute, per_day - used_in_day)) END AS granted
+  FROM rolled
+),
+refused AS (
+  -- The refusals that count towards a ban: none during a ban, and none without a rule.
+  SELECT granted.*,
+    CASE WHEN after_refusals IS NULL OR banned_until > 0 THEN 0 ELSE requests - granted END AS refused
+  FROM granted
+),
+decided AS (
+  SELECT refused.*, refused > 0 AND refused_in_minute + refused >= after_refusals AS begins_ban
+  FROM refused
+),
+counted AS (
+  SELECT subject, now,
+    used_in_minute + granted AS used_in_minute,
+    minute_ends_at,
+    used_in_day + granted AS used_in_day,
+    day_ends_at,
+    CASE WHEN begins_ban THEN 0 ELSE refused_in_minute + refused END AS refused_in_minute,
+    CASE WHEN begins_ban THEN now + ban_length ELSE banned_until END AS banned_until,
+    granted AS last_granted,
+    CASE WHEN begins_ban THEN ${greatest}(0, after_refusals - refused_in_minute - 1) ELSE 0 END AS last_refused_before_ban,
+    ((now + coalesce(ban_length, 0)) / ${DAY} + 1) * ${DAY} AS ends_at
+  FROM decided
+)`
 }

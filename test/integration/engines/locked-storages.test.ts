@@ -82,34 +82,32 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       await server.remove()
     })
 
-    describe.each([false, true])('with parallelCreates %s', (parallelCreates) => {
-      const open = () => postgres(pool, { lockTimeout: 50, parallelCreates }).storage
+    const open = () => postgres(pool, { lockTimeout: 50 }).storage
 
-      test.each(names)('against everybody, %s fails with service_unavailable', async (name) => {
-        const storage = open()
-        await other.query('BEGIN; LOCK TABLE petstore.pets IN ACCESS EXCLUSIVE MODE')
-        const outcomes = await outcomesOf(name, storage)
-        await other.query('ROLLBACK')
-        expect(outcomes).toEqual(['service_unavailable'])
-        expect(await outcomesOf(name, storage)).toEqual(['served'])
-      })
+    test.each(names)('against everybody, %s fails with service_unavailable', async (name) => {
+      const storage = open()
+      await other.query('BEGIN; LOCK TABLE petstore.pets IN ACCESS EXCLUSIVE MODE')
+      const outcomes = await outcomesOf(name, storage)
+      await other.query('ROLLBACK')
+      expect(outcomes).toEqual(['service_unavailable'])
+      expect(await outcomesOf(name, storage)).toEqual(['served'])
+    })
 
-      test.each(names)('against writes, %s is served only if it reads', async (name) => {
-        const storage = open()
-        await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
-        const outcomes = await outcomesOf(name, storage)
-        await other.query('ROLLBACK')
-        expect(outcomes).toEqual([CALLS[name].isRead ? 'served' : 'service_unavailable'])
-        expect(await outcomesOf(name, storage)).toEqual(['served'])
-      })
+    test.each(names)('against writes, %s is served only if it reads', async (name) => {
+      const storage = open()
+      await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
+      const outcomes = await outcomesOf(name, storage)
+      await other.query('ROLLBACK')
+      expect(outcomes).toEqual([CALLS[name].isRead ? 'served' : 'service_unavailable'])
+      expect(await outcomesOf(name, storage)).toEqual(['served'])
+    })
 
-      test('writes that wait for the table do not stop lists and look-ups', async () => {
-        const storage = open()
-        await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
-        const outcomes = await Promise.all(names.map((name) => outcomesOf(name, storage)))
-        await other.query('ROLLBACK')
-        expect(outcomes).toEqual(names.map((name) => [CALLS[name].isRead ? 'served' : 'service_unavailable']))
-      })
+    test('writes that wait for the table do not stop lists and look-ups', async () => {
+      const storage = open()
+      await other.query('BEGIN; LOCK TABLE petstore.pets IN EXCLUSIVE MODE')
+      const outcomes = await Promise.all(names.map((name) => outcomesOf(name, storage)))
+      await other.query('ROLLBACK')
+      expect(outcomes).toEqual(names.map((name) => [CALLS[name].isRead ? 'served' : 'service_unavailable']))
     })
   },
 )

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type PostgresOptions, postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { Pet, PetStorage } from '../../../src/index.ts'
 import { holdCommits, waitForLocks } from '../../support/postgres-back-end.ts'
 import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
@@ -26,23 +26,14 @@ describe.skipIf(noPostgres)('the order of animals', () => {
   const database = usePostgres({ max: 16 })
   beforeEach(() => database.renew())
 
-  /** One process adds `slow`, which waits before its commit, while two others add animals and a client follows the list. */
-  async function addWhileOneWaits(options: PostgresOptions) {
-    const processes = Array.from(
-      { length: 3 },
-      () => postgres(database.pool, { lockTimeout: 60_000, ...options }).storage,
-    )
+  test('a client that follows the list misses no animal whose commit is late', async () => {
+    const processes = Array.from({ length: 3 }, () => postgres(database.pool, { lockTimeout: 60_000 }).storage)
     const [first, ...others] = processes as [PetStorage, PetStorage, PetStorage]
     const client = follower(first)
     const { isHeld, release } = await holdCommits(database.pool, 'slow')
     const slow = first.create(pet('slow'))
     await isHeld()
     const fast = others.map((storage, index) => storage.create(pet(`fast ${index}`)))
-    return { client, slow, fast, release }
-  }
-
-  test('a client that follows the list misses no animal whose commit is late', async () => {
-    const { client, slow, fast, release } = await addWhileOneWaits({})
     await waitForLocks(database.pool, 2)
     await client.read()
     expect(client.seen()).toEqual([])
@@ -51,31 +42,6 @@ describe.skipIf(noPostgres)('the order of animals', () => {
     await client.read()
     expect(client.seen()[0]).toBe('slow')
     expect(client.seen().toSorted()).toEqual(namesOf(created).toSorted())
-  })
-
-  test('with parallelCreates, other processes do not wait, and a follower may miss an animal', async () => {
-    const { client, slow, fast, release } = await addWhileOneWaits({ parallelCreates: true })
-    await Promise.all(fast)
-    await client.read()
-    expect(client.seen().toSorted()).toEqual(['fast 0', 'fast 1'])
-    await release()
-    await slow
-    await client.read()
-    expect(client.seen()).not.toContain('slow')
-    expect(namesOf(await postgres(database.pool).storage.list({ limit: 9 }))[0]).toBe('slow')
-  })
-
-  test('with parallelCreates, a concurrent repeat waits for the first create', async () => {
-    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'slow' }
-    const create = () => postgres(database.pool, { parallelCreates: true }).storage.create(pet('slow'), { idempotency })
-    const { isHeld, release } = await holdCommits(database.pool, 'slow')
-    const first = create()
-    await isHeld()
-    const repeat = create()
-    await waitForLocks(database.pool)
-    await release()
-    const { id } = await first
-    expect(await repeat).toEqual({ ...pet('slow'), id, earlier: 'same' })
   })
 
   test('a create that fails leaves a gap, and the next one goes on', async () => {

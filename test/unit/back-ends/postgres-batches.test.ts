@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type BatchOptions, type FailedCalls, inBatches } from '../../../adapters/back-ends/postgres/batches.ts'
+import { type BatchOptions, inBatches } from '../../../adapters/back-ends/postgres/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
-function heldEngine(failedCalls: FailedCalls = 'statement') {
+function heldEngine() {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
     new Promise<string[]>((resolve, reject) => {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
-  const call = inBatches({ send, failedCallsOf: () => failedCalls, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
+  const call = inBatches({ send, lockTimeout: 1_000, maxSize: 3, sizeOf: () => 1 })
   /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
@@ -22,11 +22,10 @@ function heldEngine(failedCalls: FailedCalls = 'statement') {
 const runtimeSetImmediate = setImmediate
 const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
-describe('batches', () => {
-  // Statements take no time, so no pause follows them.
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
-  afterEach(() => void vi.useRealTimers())
+/** What PostgreSQL reports for a value that a constraint rejects. */
+const REJECTED = Object.assign(new Error('refused'), { code: '23514' })
 
+describe('batches', () => {
   test('sends the calls of one turn of the event loop in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     const results = Promise.all(['a', 'b'].map((input) => call(input)))
@@ -48,8 +47,8 @@ describe('batches', () => {
       if (input === 'bad') throw new TypeError('no size')
       return 1
     }
-    const options = { send: async (inputs: readonly string[]) => inputs, failedCallsOf: () => 'statement' as const }
-    const call = inBatches({ ...options, timeout: 1_000, maxSize: 3, sizeOf })
+    const send = async (inputs: readonly string[]) => inputs
+    const call = inBatches({ send, lockTimeout: 1_000, maxSize: 3, sizeOf })
     const together = await Promise.allSettled(['a', 'bad', 'b'].map((input) => call(input)))
     expect(together.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await call('c')).toBe('c')
@@ -87,18 +86,36 @@ describe('batches', () => {
     expect(signal).not.toHaveBeenCalled()
   })
 
-  test.each([
-    ['only the calls of its statement', 'statement', ['failed', 'failed', 'D']],
-    ['also the calls that wait for the next statement', 'waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error rejects %s if failedCallsOf returns %j', async (_, failedCalls, expected) => {
-    const { sent, call, complete } = heldEngine(failedCalls)
+  test('rejects the calls of a statement that fails, but not those that wait', async () => {
+    const { sent, call, complete } = heldEngine()
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()
-    const waiting = call('d').catch((error) => error)
+    const waiting = call('d')
     sent[0]?.fail('failed')
     await settle()
     await complete(1)
-    expect([...(await results), await waiting]).toEqual(expected)
+    expect([await results, await waiting]).toEqual([['failed', 'failed'], 'D'])
+  })
+
+  test('repeats each call alone after a rejected value', async () => {
+    const { sent, call, complete, inputs } = heldEngine()
+    const controller = new AbortController()
+    const results = Promise.allSettled([call('a'), call('b', { signal: controller.signal }), call('c')])
+    await settle()
+    controller.abort('the client left')
+    sent[0]?.fail(REJECTED)
+    await settle()
+    await complete(1)
+    sent[2]?.fail(REJECTED)
+    await settle()
+    expect([inputs(), await results]).toEqual([
+      ['abc', 'a', 'c'],
+      [
+        { status: 'fulfilled', value: 'A' },
+        { status: 'rejected', reason: 'the client left' },
+        { status: 'rejected', reason: REJECTED },
+      ],
+    ])
   })
 
   const statements = fc.record({
@@ -121,12 +138,11 @@ describe('batches', () => {
           sent.push(...ids.filter((id) => !sent.includes(id)))
           await s.schedule(Promise.resolve(), `statement of ${ids}`)
           running--
-          if (ids.some((id) => calls[id]?.isBad)) throw new Error('refused')
+          if (ids.some((id) => calls[id]?.isBad)) throw REJECTED
           done.push(...ids)
           return ids.map((id) => `result ${id}`)
         },
-        failedCallsOf: () => 'call',
-        timeout: 60_000,
+        lockTimeout: 60_000,
         maxSize: 10,
         sizeOf: (id) => calls[id]?.size ?? 0,
       }
@@ -142,82 +158,12 @@ describe('batches', () => {
       expect(sent).toEqual(arrived.filter((id) => sent.includes(id)))
       for (const [id, outcome] of outcomes.entries()) {
         const { isBad, leaves } = calls[id] as (typeof calls)[0]
-        const success = isBad ? 'Error: refused' : `result ${id}`
+        const success = isBad ? String(REJECTED) : `result ${id}`
         expect(leaves ? [success, 'left'] : [success]).toContain(outcome)
         expect(done.filter((one) => one === id)).toHaveLength(outcome === `result ${id}` ? 1 : 0)
       }
     })
     await fc.assert(property)
-  })
-})
-
-describe('the pause after a statement', () => {
-  beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
-
-  /** Sends calls in a statement that takes `duration` milliseconds, and completes it. */
-  async function afterStatement(calls: string, duration: number) {
-    const engine = heldEngine()
-    for (const input of calls) void engine.call(input)
-    await settle()
-    await vi.advanceTimersByTimeAsync(duration)
-    await engine.complete(0)
-    return engine
-  }
-
-  test('ends when as many calls wait as the statement had', async () => {
-    const { call, inputs } = await afterStatement('ab', 20)
-    void call('c')
-    await settle()
-    expect(inputs()).toEqual(['ab'])
-    void call('d')
-    await settle()
-    expect(inputs()).toEqual(['ab', 'cd'])
-    expect(vi.getTimerCount()).toBe(2) // the second statement has a time limit, and may become slow
-  })
-
-  test.each([
-    ['a quarter of the time of the statement', 20, 5],
-    ['at most 20 ms', 900, 20],
-  ])('lasts %s', async (_, duration, pause) => {
-    const { call, inputs } = await afterStatement('ab', duration)
-    void call('c')
-    await vi.advanceTimersByTimeAsync(pause - 1)
-    await settle()
-    expect(inputs()).toEqual(['ab'])
-    await vi.advanceTimersByTimeAsync(1)
-    await settle()
-    expect(inputs()).toEqual(['ab', 'c'])
-  })
-
-  test.each([
-    ['a statement of one call', 'a', 900],
-    ['a statement of less than 10 ms', 'ab', 9],
-  ])('does not follow %s', async (_, calls, duration) => {
-    const { call, inputs } = await afterStatement(calls, duration)
-    void call('c')
-    await settle()
-    expect(inputs()).toEqual([calls, 'c'])
-  })
-
-  test('does not follow if a test replaces the timers during the statement, without `performance`', async () => {
-    vi.useRealTimers()
-    const { call, complete, inputs } = heldEngine()
-    for (const input of 'ab') void call(input)
-    await settle()
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    await complete(0)
-    void call('c')
-    await settle()
-    expect(inputs()).toEqual(['ab', 'c'])
-  })
-
-  test('delays no call that arrives after it', async () => {
-    const { call, inputs } = await afterStatement('ab', 20)
-    await vi.advanceTimersByTimeAsync(5)
-    void call('c')
-    await settle()
-    expect(inputs()).toEqual(['ab', 'c'])
   })
 })
 
@@ -231,7 +177,7 @@ describe('a statement that does not return', () => {
     lost.catch(() => {})
     await settle()
     const next = call('b')
-    await vi.advanceTimersByTimeAsync(999)
+    await vi.advanceTimersByTimeAsync(2_999)
     expect(inputs()).toEqual(['a'])
     await vi.advanceTimersByTimeAsync(1)
     await expect(lost).rejects.toMatchObject({ code: 'service_unavailable' })

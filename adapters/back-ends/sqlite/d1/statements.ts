@@ -1,23 +1,11 @@
-import { DAY } from '../../../../src/support/time.ts'
-import { COUNT_COLUMNS, countingSql } from '../../shared/counting-sql.ts'
+import { countingSql } from '../../shared/counting-sql.ts'
 import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
 
-/**
- * The member of the JSON `state` for a column of the counting rule: `usedInDay` for `used_in_day`.
- */
-const memberOf = (column: string) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-
-/** SQL for the end of the day in which a ban that begins now would end. */
-const ENDS_AT = `((now + coalesce(CAST(?5 AS INTEGER), 0)) / ${DAY} + 1) * ${DAY}`
-
-/** The requests that the next statement counts. */
-const LAST = ['counted_at', 'per_minute', 'per_day', 'after_refusals', 'ban_length', 'requests']
-
-const kept = [...COUNT_COLUMNS, ...LAST].map((column) => `petstore_quota.state ->> '${memberOf(column)}' AS ${column}`)
+/** SQL for a count so far: a member of the stored state, or 0 if the subject has no counter. */
+const kept = (member: string) => `coalesce(q.state ->> '${member}', 0)`
 
 /**
- * Stores a request, counts the one before it, and returns the state between the two: see `COUNTERS`
- * in `postgres/schema.ts`.
+ * Counts one request, and returns the counts after it.
  *
  * Its parameters:
  * - `?1`: the subject;
@@ -29,14 +17,21 @@ const kept = [...COUNT_COLUMNS, ...LAST].map((column) => `petstore_quota.state -
  * D1 passes numbers as floating point, so they are cast before integer division.
  */
 const spend = `INSERT INTO petstore_quota (subject, state, ends_at, bucket)
-SELECT ?1, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', 0`).join(', ')}, 'countedAt', now, 'perMinute', CAST(?2 AS INTEGER),
-  'perDay', CAST(?3 AS INTEGER), 'afterRefusals', CAST(?4 AS INTEGER), 'banLength', CAST(?5 AS INTEGER), 'requests', 1,
-  'endsAt', ${ENDS_AT}), ${ENDS_AT}, ?7
-FROM (SELECT CAST(coalesce(?6, ${ENGINE_TIME}) AS INTEGER) AS now) WHERE true
-ON CONFLICT (subject) DO UPDATE SET state = (
-  SELECT json_patch(excluded.state, json_object(${COUNT_COLUMNS.map((column) => `'${memberOf(column)}', ${column}`).join(', ')}))
-  FROM (${countingSql(`(SELECT ${kept.join(', ')}) AS kept`, { least: 'min', greatest: 'max' })})
-)
+WITH before AS (
+  SELECT ?1 AS subject, CAST(coalesce(?6, ${ENGINE_TIME}) AS INTEGER) AS now, 1 AS requests,
+    CAST(?2 AS INTEGER) AS per_minute, CAST(?3 AS INTEGER) AS per_day,
+    CAST(?4 AS INTEGER) AS after_refusals, CAST(?5 AS INTEGER) AS ban_length,
+    ${kept('usedInMinute')} AS used_in_minute, ${kept('minuteEndsAt')} AS minute_ends_at,
+    ${kept('usedInDay')} AS used_in_day, ${kept('dayEndsAt')} AS day_ends_at,
+    ${kept('refusedInMinute')} AS refused_in_minute, ${kept('bannedUntil')} AS banned_until
+  FROM (SELECT 1) LEFT JOIN petstore_quota AS q ON q.subject = ?1
+),
+${countingSql({ least: 'min', greatest: 'max' })}
+SELECT subject, json_object('usedInMinute', used_in_minute, 'minuteEndsAt', minute_ends_at, 'usedInDay', used_in_day,
+  'dayEndsAt', day_ends_at, 'refusedInMinute', refused_in_minute, 'bannedUntil', banned_until, 'countedAt', now,
+  'lastGranted', last_granted, 'lastRefusedBeforeBan', last_refused_before_ban, 'endsAt', ends_at), ends_at, ?7
+FROM counted WHERE true
+ON CONFLICT (subject) DO UPDATE SET state = excluded.state
 RETURNING state`
 
 export const spendStatements = {
@@ -51,6 +46,6 @@ export const spendStatements = {
   // Deletes nothing for a client that already has a counter, because it needs no room.
   makeRoom: makeRoomStatement(
     'iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)',
-    `ends_at DESC, (state ->> 'usedInDay') + (state ->> 'requests') DESC`,
+    `ends_at DESC, state ->> 'usedInDay' DESC`,
   ),
 } as const

@@ -1,0 +1,143 @@
+import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
+import { BUCKET_SIZE } from '../shared/counters.ts'
+import { countingSql } from '../shared/counting-sql.ts'
+
+/**
+ * Returns SQL for a time in whole milliseconds: `given`, or the time of PostgreSQL if `given` is
+ * null. Tests pass a time.
+ */
+export const timeOr = (given: string) =>
+  `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
+
+/** SQL for an animal as JSON. Integers are texts, because JavaScript would round a number. */
+const petJson = (row: string) =>
+  `json_build_object('id', ${row}.id::text, 'name', ${row}.name, 'category', ${row}.category_id::text, 'status', ${row}.status)`
+
+/**
+ * Adds animals, and returns each as JSON, in the order of `given`. `at` is the time, or null for
+ * PostgreSQL's time. `lock_wait` is the longest wait for a lock, in milliseconds.
+ *
+ * `SET lock_timeout = 0` makes PostgreSQL restore the caller's `lock_timeout` when the function
+ * returns, even inside a longer transaction. `FROM CURRENT`: the function always uses the
+ * `search_path` of the migration, which names the schema of the tables.
+ */
+const ADD_PETS = `
+CREATE FUNCTION add_pets(given json, at double precision, lock_wait int) RETURNS SETOF json
+LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+DECLARE
+  entry record;
+  pet pets;
+  used used_keys;
+  now bigint;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_wait::text, true);
+  -- A client that follows the list by id must miss no animal, so ids become visible in ascending order: this transaction takes
+  -- ids only while it holds the lock of this row, and holds it until its commit.
+  PERFORM FROM turn WHERE id = 1 FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)';
+  END IF;
+  now := ${timeOr('at')};
+  FOR entry IN
+    SELECT * FROM json_to_recordset(given)
+      AS entry (name text, category bigint, status text, key_sha256 text, fingerprint_sha256 text)
+  LOOP
+    -- No other transaction can use the same key meanwhile, because it would need the turn.
+    IF entry.key_sha256 IS NOT NULL THEN
+      SELECT * INTO used FROM used_keys AS known
+        WHERE known.key_sha256 = decode(entry.key_sha256, 'hex') AND known.used_at + ${KEY_PERIOD} > now;
+      IF FOUND THEN
+        RETURN NEXT json_build_object('pet', used.pet,
+          'same', used.fingerprint_sha256 = decode(entry.fingerprint_sha256, 'hex'));
+        CONTINUE;
+      END IF;
+    END IF;
+    INSERT INTO pets (name, category_id, status) VALUES (entry.name, entry.category, entry.status) RETURNING * INTO pet;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row';
+    END IF;
+    IF entry.key_sha256 IS NOT NULL THEN
+      INSERT INTO used_keys AS known (key_sha256, fingerprint_sha256, pet, used_at)
+        VALUES (decode(entry.key_sha256, 'hex'), decode(entry.fingerprint_sha256, 'hex'), ${petJson('pet')}, now)
+        ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet, used_at) =
+          (excluded.fingerprint_sha256, excluded.pet, excluded.used_at);
+    END IF;
+    RETURN NEXT json_build_object('pet', ${petJson('pet')});
+  END LOOP;
+END $body$;`
+
+const ENTRIES = `json_to_recordset(given) AS entry (round int, subject text, bucket int, requests int,
+      per_minute bigint, per_day bigint, after_refusals bigint, ban_length bigint)`
+
+/**
+ * Counts requests, and returns the row of each subject after them, as JSON. An entry of `given`
+ * stands for equal requests of one subject. A statement cannot change a row twice, so if a subject
+ * has several entries, each of them has another `round`.
+ */
+const SPEND = `
+CREATE FUNCTION spend(given json, rounds int, at double precision, lock_wait int) RETURNS TABLE (round int, counter json)
+LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+DECLARE
+  crowded record;
+  this_time bigint;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_wait::text, true);
+  -- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has written
+  -- something, its commit must wait.
+  IF txid_current_if_assigned() IS NULL THEN SET LOCAL synchronous_commit = off; END IF;
+
+  -- If a bucket is full, new clients replace those whose day has ended, and then those with the fewest requests. So clients over
+  -- their limit are replaced last, and stay refused.
+  FOR crowded IN
+    SELECT entry.bucket, count(*) AS clients, array_agg(entry.subject) AS subjects FROM ${ENTRIES}
+    WHERE entry.bucket IS NOT NULL GROUP BY entry.bucket
+    HAVING bool_or((SELECT true FROM quota AS q WHERE q.subject = entry.subject) IS NULL)
+  LOOP
+    DELETE FROM quota WHERE ctid = ANY (ARRAY(
+      SELECT q.ctid FROM quota AS q WHERE q.bucket = crowded.bucket AND q.subject <> ALL (crowded.subjects)
+      ORDER BY q.ends_at DESC, q.used_in_day DESC
+      OFFSET greatest(0, ${BUCKET_SIZE} - crowded.clients) FOR UPDATE SKIP LOCKED));
+  END LOOP;
+
+  -- Adds the missing counters, and locks all of them: ON CONFLICT locks a row even if WHERE is false. Functions that lock rows in
+  -- the same order cannot deadlock.
+  INSERT INTO quota (subject, bucket)
+    SELECT DISTINCT entry.subject COLLATE "C", entry.bucket FROM ${ENTRIES} ORDER BY 1
+    ON CONFLICT (subject) DO UPDATE SET bucket = excluded.bucket WHERE false;
+  -- The time is read after the wait for the locks. Otherwise, a request could be counted at an earlier time than the one before.
+  this_time := ${timeOr('at')};
+
+  FOR this_round IN 1..rounds LOOP
+    RETURN QUERY
+    WITH before AS (
+      SELECT entry.subject, this_time AS now, entry.requests,
+        entry.per_minute, entry.per_day, entry.after_refusals, entry.ban_length,
+        q.used_in_minute, q.minute_ends_at, q.used_in_day, q.day_ends_at, q.refused_in_minute, q.banned_until
+      FROM ${ENTRIES}, LATERAL (
+        -- LIMIT makes PostgreSQL look up each subject by the index. The plan is kept while the table grows.
+        SELECT * FROM quota WHERE quota.subject = entry.subject LIMIT 1
+      ) AS q
+      WHERE entry.round = this_round
+    ),
+    ${countingSql({ least: 'least', greatest: 'greatest' })}
+    INSERT INTO quota AS q (subject, used_in_minute, minute_ends_at, used_in_day, day_ends_at, refused_in_minute, banned_until,
+      counted_at, last_granted, last_refused_before_ban, ends_at)
+    SELECT subject, used_in_minute, minute_ends_at, used_in_day, day_ends_at, refused_in_minute, banned_until,
+      now, last_granted, last_refused_before_ban, ends_at
+    FROM counted
+    ON CONFLICT (subject) DO UPDATE SET
+      used_in_minute = excluded.used_in_minute,
+      minute_ends_at = excluded.minute_ends_at,
+      used_in_day = excluded.used_in_day,
+      day_ends_at = excluded.day_ends_at,
+      refused_in_minute = excluded.refused_in_minute,
+      banned_until = excluded.banned_until,
+      counted_at = excluded.counted_at,
+      last_granted = excluded.last_granted,
+      last_refused_before_ban = excluded.last_refused_before_ban,
+      ends_at = greatest(q.ends_at, excluded.ends_at)
+    RETURNING this_round, to_json(q);
+  END LOOP;
+END $body$;`
+
+export const FUNCTIONS = ADD_PETS + SPEND
