@@ -17,6 +17,9 @@ const LATER = 'PSK01'
  */
 const ENCODING = 'PSK02'
 
+/** The SQLSTATE code `insufficient_privilege`. */
+const NO_RIGHTS = '42501'
+
 const OLDEST_MAJOR = 12
 
 /** Names of other servers whose `version()` begins like PostgreSQL's. They are rejected. */
@@ -37,6 +40,7 @@ export async function migrate(query: Query, schema: string, steps = STEPS): Prom
     const state = sqlStateOf(error)
     if (state === LATER) throw laterSchema('schema', steps.length, Number(message), error)
     if (state === ENCODING) throw wrongEncoding(String(message), error)
+    if (state === NO_RIGHTS) throw missingRights(String(message), schema, error)
     throw error
   }
 }
@@ -63,15 +67,30 @@ function wrongEncoding(encoding: string, cause: unknown): PetStoreError {
   return new PetStoreError('invalid_option', message, { cause })
 }
 
+function missingRights(reason: string, schema: string, cause: unknown): PetStoreError {
+  const message =
+    `option client: expected a role that may create or repair the tables in the schema ${schema}, got "${reason}". ` +
+    'Call migrate() once as the owner of the schema or, for a new schema, as a role with CREATE on the database. ' +
+    'After that, this role needs only the rights that docs/back-ends.md lists'
+  return new PetStoreError('invalid_option', message, { cause })
+}
+
 /**
  * Runs at each migration. A restored or replicated database may lack the row of `turn`, and its
  * sequence may be behind the animals: logical replication copies rows, but not sequences. Each
  * create would then get an id that exists. The lock keeps out creates only while the sequence is
- * moved.
+ * moved. A role that may not even look repairs nothing: reading the version must be enough.
  */
 const REPAIR = `
-  IF NOT EXISTS (SELECT FROM turn) THEN INSERT INTO turn VALUES (1) ON CONFLICT DO NOTHING; END IF;
-  IF (${isBehind()}) THEN
+  BEGIN
+    lacks_row := NOT EXISTS (SELECT FROM turn);
+    is_behind := (${isBehind()});
+  EXCEPTION WHEN insufficient_privilege THEN
+    lacks_row := false;
+    is_behind := false;
+  END;
+  IF lacks_row THEN INSERT INTO turn VALUES (1) ON CONFLICT DO NOTHING; END IF;
+  IF is_behind THEN
     LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE;
     IF (${isBehind()}) THEN PERFORM setval('pet_ids', (SELECT max(id) FROM pets)); END IF;
   END IF;`
@@ -99,6 +118,8 @@ DECLARE
   version int;
   old_path text := current_setting('search_path');
   encoding text := current_setting('server_encoding');
+  lacks_row boolean;
+  is_behind boolean;
 BEGIN
   IF encoding <> 'UTF8' THEN RAISE EXCEPTION '%', encoding USING ERRCODE = '${ENCODING}'; END IF;
   PERFORM pg_advisory_xact_lock(${MIGRATION_LOCK});
