@@ -7,7 +7,7 @@ import { parseOptions } from '../../src/schemas/parse-options.ts'
 import { nodeResponder } from './node/handler.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 import { type MountedTarget, matchedPath, type NodeRequest, overlap } from './node/request.ts'
-import { endAfterBody, mergeHeaders } from './node/write-response.ts'
+import { endAfterBody, mergeHeaders } from './node/response.ts'
 import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'

@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index.ts'
-import type { SiteRoute } from '../../hosts/node/serve.ts'
+import type { SiteRoute } from '../../hosts/node/site.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
 import { isProxied } from '../page/visitor.ts'
 import type { ServeFlags } from '../terminal/flags.ts'

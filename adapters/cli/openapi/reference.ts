@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { referenceHtml, VIEWER } from '../../../src/openapi/reference.ts'
-import type { SiteRoute, SiteRoutes } from '../../hosts/node/serve.ts'
+import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { documentResponse, sharedDocument } from '../page/shared-document.ts'
 
 const SCRIPT_PATH = '/reference/scalar.js'

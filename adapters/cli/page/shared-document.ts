@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ApiRequest } from '../../../src/index.ts'
-import type { BytesResponse } from '../../hosts/node/write-response.ts'
+import type { BytesResponse } from '../../hosts/node/response.ts'
 
 export interface SharedDocument {
   readonly bytes: Buffer

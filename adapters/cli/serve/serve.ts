@@ -1,7 +1,7 @@
 import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { serve } from '../../hosts/node/index.ts'
-import { withSite } from '../../hosts/node/serve.ts'
+import { withSite } from '../../hosts/node/site.ts'
 import { isPersistent, openBackEnd } from '../engines/back-end.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'

@@ -6,7 +6,7 @@ import { isAfterLastRequest, waitForEarlierResponses } from './connections.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './messages.ts'
 import { currentHeader, type HeaderReader } from './messages.ts'
 import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
-import { isGone, type ResponseWriter, writeResponse } from './write-response.ts'
+import { isGone, type ResponseWriter, writeResponse } from './response.ts'
 
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of

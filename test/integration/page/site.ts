@@ -5,7 +5,7 @@ import { installedViewer, referenceRoutes } from '../../../adapters/cli/openapi/
 import { logRequests, rememberKeys } from '../../../adapters/cli/page/request-log.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
-import { withSite } from '../../../adapters/hosts/node/serve.ts'
+import { withSite } from '../../../adapters/hosts/node/site.ts'
 import { createPetStore, memory, type PetStatus } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 

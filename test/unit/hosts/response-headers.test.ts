@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
 import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
-import { mergeHeaders } from '../../../adapters/hosts/node/write-response.ts'
+import { mergeHeaders } from '../../../adapters/hosts/node/response.ts'
 import { createPetStore, type PetStore } from '../../../src/index.ts'
 
 /** The store as the host has wrapped it: each response sets two cookies. */

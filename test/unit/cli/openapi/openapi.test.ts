@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { documentRoute } from '../../../../adapters/cli/openapi/openapi.ts'
-import { withSite } from '../../../../adapters/hosts/node/serve.ts'
+import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/index.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { documentRoute } from '../../../../adapters/cli/openapi/openapi.ts'
 import { type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { isLoopback } from '../../../../adapters/cli/page/visitor.ts'
-import { withSite } from '../../../../adapters/hosts/node/serve.ts'
+import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { probeRoutes, withSite } from '../../../../adapters/hosts/node/serve.ts'
+import { probeRoutes, withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 describe('withSite', () => {
