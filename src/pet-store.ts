@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, PetStoreError } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, isRemoved, removedResponse } from './http/deprecation.ts'
@@ -27,8 +27,9 @@ import {
 } from './quota/rate-limit.ts'
 import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
+import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
-import { aboutRequest, type ErrorReport, reportFault, reportResponse } from './reports/observers.ts'
+import { aboutRequest, reportFault, reportResponse } from './reports/observers.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
 
@@ -48,17 +49,6 @@ export interface PetStore {
   readonly basePath: string
   /** The key store in use. A wrapper of a pet store may leave this member out. */
   readonly keyStore?: KeyStore | undefined
-  /**
-   * Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper may
-   * leave this member out.
-   */
-  readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
-  /**
-   * Returns an error response for a request that did not reach `handle`, with the headers of every
-   * response. Its rate limit is that of an anonymous client that has sent nothing. Never throws. A
-   * wrapper may leave this member out.
-   */
-  readonly errorResponse?: ((code: ErrorCode) => ApiResponse) | undefined
 }
 
 /** A request, and what the earlier steps have found out about it. */
@@ -177,7 +167,6 @@ export function createPetStore(
     const { request, route } = context
     // Read before the first `await`, because a socket loses its address when the client disconnects.
     context.clientAddress = request.clientAddress || undefined
-    if (request.rejection !== undefined) return errorResponse(request.rejection)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = await authenticate(request, ports.keyStore, clock)
@@ -244,6 +233,17 @@ export function createPetStore(
     }
   }
 
+  /** Responds to a request that is not valid HTTP: nothing is known about it but its address. */
+  function rejectRequest(code: ErrorCode, clientAddress: string | undefined): ApiResponse {
+    const body = () => Promise.reject(new PetStoreError(code))
+    const request: ApiRequest = { method: '-', target: '-', header: () => undefined, body }
+    try {
+      return finalize(errorResponse(code), { ...createContext(request), clientAddress })
+    } catch {
+      return uncounted(errorResponse(code))
+    }
+  }
+
   /** Adds the headers of every response, for a request without a context. */
   function uncounted(response: OwnResponse): ApiResponse {
     addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous))
@@ -262,15 +262,18 @@ export function createPetStore(
     }
   }
 
-  return {
+  const petStore = {
     fetch: fetchThrough(handle),
     handle,
     basePath,
     keyStore,
     ...usageFunctions(rememberingQuota, quotaRules, clock),
+  }
+  return withAdapterFunctions(petStore, {
     reportError: (error, report) => reportFault(error, observers, report),
     errorResponse: (code) => uncounted(errorResponse(code)),
-  }
+    rejectRequest,
+  })
 }
 
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'

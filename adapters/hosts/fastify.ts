@@ -1,13 +1,14 @@
+import type { ServerResponse } from 'node:http'
 import * as z from 'zod/mini'
-import { originForm, pathOf } from '../../src/http/request.ts'
+import { isBelow, originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { expecting } from '../../src/schemas/expected.ts'
 import { optionsOf } from '../../src/schemas/options.ts'
 import { parseOptions } from '../../src/schemas/parse-options.ts'
-import { nodeResponder } from './node/handler.ts'
-import type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
-import { type MountedTarget, matchedPath, type NodeRequest, overlap } from './node/request.ts'
-import { endAfterBody, mergeHeaders } from './node/response.ts'
+import { nodeResponder, type ResponseWriter } from './node/handler.ts'
+import type { HostRequest, NodeIncoming, NodeOutgoing } from './node/messages.ts'
+import { type MountedTarget, matchedPath } from './node/request.ts'
+import { discardBody, mergeHeaders } from './node/response.ts'
 import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
@@ -90,8 +91,8 @@ export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePlug
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
   const onRequest = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const write = (request: NodeRequest, response: ApiResponse) => send(reply, request, response)
-    return respond(raw, reply.raw, mountedTargetOf(raw, mount), { write })
+    const write: ResponseWriter = (incoming, outgoing, response) => send(reply, incoming, outgoing, response)
+    return respond(raw as HostRequest, reply.raw as ServerResponse, mountedTargetOf(raw as HostRequest, mount), write)
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.
@@ -107,30 +108,43 @@ export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePlug
  * The prefix may contain parameters, such as `/:shop`, so its segments are counted and not
  * compared.
  */
-function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
+function mountedTargetOf(raw: HostRequest, prefix: string): MountedTarget {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw)
   const segments = pathOf(rest).split('/', prefix.split('/').length)
   return { target: matched + rest, mountPath: matched + segments.join('/') }
 }
 
+/**
+ * Returns the end of the prefix that is also the start of the base path: `/v1` for `/shop/v1` and
+ * the base path `/v1/a`.
+ */
+function overlap(prefix: string, basePath: string): string {
+  for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
+    if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)
+  return ''
+}
+
 /** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
-function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiResponse): Promise<void> | undefined {
-  const { status, headers, body } = response
+async function send(
+  reply: FastifyReplyLike,
+  incoming: HostRequest,
+  outgoing: ServerResponse,
+  { status, headers, body }: ApiResponse,
+): Promise<void> {
+  await discardBody(incoming, outgoing)
   reply.code(status)
-  for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
-    // `reply.header` would append to the existing `Set-Cookie`, which `values` already contains.
-    reply.removeHeader(name)
-    reply.header(name, values)
-  }
-  return endAfterBody(request, () => {
-    try {
-      reply.send(body === '' ? undefined : Buffer.from(body))
-    } catch (error) {
-      // `reply.send` throws if any header is invalid, even one of the host. The following 500 must
-      // omit the invalid header.
-      for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
-      throw error
+  try {
+    for (const [name, value] of Object.entries(mergeHeaders(headers, (header) => reply.getHeader(header)))) {
+      // `reply.header` would append to the existing `Set-Cookie`, which `value` already contains.
+      reply.removeHeader(name)
+      reply.header(name, value)
     }
-  })
+    reply.send(body === '' ? undefined : Buffer.from(body))
+  } catch (error) {
+    // `reply.send` throws if any header is invalid, even one of the host. The following 500 must
+    // omit the invalid header.
+    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
+    throw error
+  }
 }

@@ -15,14 +15,15 @@ const NO_BYTES = new Uint8Array()
  * would keep 64 KiB in memory.
  */
 export class BodyBytes {
-  /** The largest number of bytes. It may change while chunks arrive. */
-  limit: number
+  readonly #limit: number
+  readonly #maxChunks: number
   #bytes: Uint8Array = NO_BYTES
   #size = 0
   #chunks = 0
 
   constructor(limit: number) {
-    this.limit = limit
+    this.#limit = limit
+    this.#maxChunks = MIN_CHUNKS + Math.floor(limit / BYTES_PER_CHUNK)
   }
 
   get size(): number {
@@ -35,10 +36,9 @@ export class BodyBytes {
    */
   add(chunk: Uint8Array): string | undefined {
     const size = this.#size + chunk.byteLength
-    const maxChunks = MIN_CHUNKS + Math.floor(this.limit / BYTES_PER_CHUNK)
-    if (size > this.limit) return `expected at most ${this.limit} bytes`
+    if (size > this.#limit) return `expected at most ${this.#limit} bytes`
     this.#chunks += 1
-    if (this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
+    if (this.#chunks > this.#maxChunks) return `expected at most ${this.#maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk
     else {
       // The first chunk belongs to the host. It has no room for a second one, so `#grow` makes a copy

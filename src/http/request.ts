@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
 import { trimEndOf } from '../support/text.ts'
 
@@ -17,18 +16,6 @@ export interface ApiRequest extends CallContext {
    * @default ''
    */
   readonly mountPath?: string | undefined
-  /**
-   * Whether the client has disconnected. Set by adapters that create `signal` only when it is read.
-   * @default signal.aborted
-   */
-  readonly isAborted?: boolean | undefined
-  /**
-   * The error with which the adapter has rejected the request, such as `bad_request` for an invalid
-   * `Host`. The store responds with it, and neither looks for the key nor counts the request. A
-   * wrapper of `handle` must not respond otherwise.
-   * @default none
-   */
-  readonly rejection?: ErrorCode | undefined
   /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
@@ -156,7 +143,13 @@ export function listMembers(header: string): string[] {
     .filter((member) => member !== '')
 }
 
-export function isAborted(request: ApiRequest): boolean {
+/** A request of an adapter that creates `signal` only when it is read, as on Deno. */
+export interface LazyRequest extends ApiRequest {
+  /** Whether the client has disconnected. */
+  readonly isAborted?: boolean
+}
+
+export function isAborted(request: LazyRequest): boolean {
   return request.isAborted ?? request.signal?.aborted ?? false
 }
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type ServeOptions, type ServingPetStore, serve } from '../../adapters/hosts/node/index.ts'
 import { createPetStore, memory, type PetStore, type PetStoreOptions } from '../../src/index.ts'
@@ -39,6 +42,14 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const server = await serve(stored.petStore, { port: 0, closeTimeout: 1, idleTimeout: HOUR, ...serveOptions })
   onTestFinished(server.close)
   return { ...server, ...stored }
+}
+
+/** Starts a server of the host, or one for a listener of the host. Returns its URL. */
+export async function startHost(host: Server | RequestListener): Promise<string> {
+  const server = typeof host === 'function' ? createServer(host) : host
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** Returns the end of a request that creates an animal: headers and JSON body. */

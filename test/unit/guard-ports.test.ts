@@ -16,6 +16,7 @@ import {
   type ResponseReport,
 } from '../../src/index.ts'
 import { newToken } from '../../src/keys/token.ts'
+import { adapterFunctionsOf } from '../../src/reports/adapter-functions.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -638,7 +639,7 @@ describe('observers', () => {
   test('the default of onError logs the notice about trustProxy', () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
-    createPetStore().reportError?.(new PetStoreError('untrusted_forwarded_for', 'set trustProxy'), {})
+    adapterFunctionsOf(createPetStore()).reportError(new PetStoreError('untrusted_forwarded_for', 'set trustProxy'), {})
     expect(log.mock.calls).toEqual([['petstore-kit: set trustProxy']])
   })
 
@@ -710,7 +711,10 @@ describe('observers', () => {
     const token = newToken()
     const cause = Object.assign(new Error(`\u009b31m${token}`), { detail: token, config: { authorization: token } })
     const error = new AggregateError([cause], 'query failed')
-    createPetStore().reportError?.(error, { method: 'GET', target: `/v1/\u009b${token}%s?key=my-password` })
+    adapterFunctionsOf(createPetStore()).reportError(error, {
+      method: 'GET',
+      target: `/v1/\u009b${token}%s?key=my-password`,
+    })
     const [[line], ...others] = log.mock.calls as [[string]]
     expect(others).toEqual([])
     expect(line).toMatch(/^petstore-kit: GET \/v1\/\\u009bpet_\*\*\*%s failed: AggregateError: query failed\n/)
@@ -720,10 +724,10 @@ describe('observers', () => {
 
   test('reportError calls onError with and without a request', () => {
     const onError = vi.fn()
-    const { reportError } = createPetStore({ onError })
+    const { reportError } = adapterFunctionsOf(createPetStore({ onError }))
     const error = new Error('EMFILE')
-    reportError?.(error, { method: 'GET', target: 'http://shop.example/v1/pets' })
-    reportError?.(error, {})
+    reportError(error, { method: 'GET', target: 'http://shop.example/v1/pets' })
+    reportError(error, {})
     expect(onError.mock.calls).toEqual([
       [error, { method: 'GET', target: '/v1/pets' }],
       [error, {}],

@@ -1,12 +1,19 @@
-import { type ErrorCode, isBrokenConnection } from '../../../src/errors.ts'
+import type { ServerResponse } from 'node:http'
+import { isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
-import { type HandlerOptions, mountStore, unlessRejected } from '../shared/mounted-store.ts'
-import { isAfterLastRequest, waitForEarlierResponses } from './connections.ts'
-import type { NodeHandler, NodeIncoming, NodeOutgoing } from './messages.ts'
-import { currentHeader, type HeaderReader } from './messages.ts'
+import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
+import { isFlooded } from './flood.ts'
+import type { HostRequest, NodeIncoming, NodeOutgoing } from './messages.ts'
 import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
-import { isGone, type ResponseWriter, writeResponse } from './response.ts'
+import { writeResponse } from './response.ts'
+
+/**
+ * A request handler for Node's servers, and a middleware for frameworks built on them. It throws
+ * only if its arguments are not a request and a response of Node. For hosts such as Koa, it returns
+ * a promise that resolves when the response is written.
+ */
+export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => unknown
 
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of
@@ -27,7 +34,10 @@ import { isGone, type ResponseWriter, writeResponse } from './response.ts'
  */
 export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}): NodeHandler {
   const respond = nodeResponder(petStore, options)
-  return (incoming, outgoing, next) => {
+  return (request, response, next) => {
+    // The compatibility API of HTTP/2 has the same members.
+    const incoming = request as HostRequest
+    const outgoing = response as ServerResponse
     const mounted = findMountedTarget(incoming, petStore.basePath)
     if (mounted === undefined && next !== undefined) return next()
     // Koa and Fastify pass their own objects instead of Node's.
@@ -37,46 +47,34 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
   }
 }
 
-interface ResponderParts {
-  /** By default, reads the headers as earlier middleware has changed them. */
-  readonly readHeader?: HeaderReader
-  readonly write?: ResponseWriter
-  /** The error with which the adapter rejects the request. */
-  readonly rejection?: ErrorCode
-}
+export type ResponseWriter = (
+  incoming: HostRequest,
+  outgoing: ServerResponse,
+  response: ApiResponse,
+) => Promise<void> | undefined
 
-/** The returned function never rejects, even if the store rejects. */
+/** The returned function never rejects, even if the store or the host fails. */
 export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
   const { readAddress, fail } = mountStore(petStore, options)
   return async (
-    incoming: NodeIncoming,
-    outgoing: NodeOutgoing,
+    incoming: HostRequest,
+    outgoing: ServerResponse,
     mounted: MountedTarget,
-    { readHeader = currentHeader, write = writeResponse, rejection }: ResponderParts = {},
-  ) => {
-    const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader, rejection)
-    if (isAfterLastRequest(incoming)) return
-    let response: ApiResponse
+    write: ResponseWriter = writeResponse,
+  ): Promise<void> => {
+    if (isFlooded(incoming, outgoing)) return
+    const request = new NodeRequest(incoming, outgoing, mounted, readAddress)
     try {
-      const waiting = waitForEarlierResponses(outgoing)
-      if (waiting !== undefined && !(await waiting)) return
-      response = unlessRejected(petStore, request, await petStore.handle(request))
+      await write(incoming, outgoing, await petStore.handle(request))
     } catch (error) {
       if (isBrokenConnection(error)) {
         outgoing.destroy()
         return
       }
-      response = fail(error, request)
-    }
-    try {
-      const written = write(request, response)
-      if (written) await written
-    } catch (error) {
-      if (isGone(outgoing)) return
       const failure = fail(error, request)
       try {
         if (outgoing.headersSent) outgoing.destroy()
-        else await write(request, failure)
+        else await write(incoming, outgoing, failure)
       } catch {
         outgoing.destroy()
       }

@@ -1,5 +1,5 @@
 export type { TrustProxy } from '../shared/client-address.ts'
 export type { HandlerOptions } from '../shared/mounted-store.ts'
-export { toNodeHandler } from './handler.ts'
-export type { NodeHandler, NodeIncoming, NodeOutgoing } from './messages.ts'
+export { type NodeHandler, toNodeHandler } from './handler.ts'
+export type { NodeIncoming, NodeOutgoing } from './messages.ts'
 export { type ServeOptions, type ServingPetStore, serve } from './serve.ts'

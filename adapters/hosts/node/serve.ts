@@ -1,16 +1,15 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as z from 'zod/mini'
-import { originForm } from '../../../src/http/request.ts'
 import type { PetStore, ReadyCheck } from '../../../src/index.ts'
+import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 import { functionOf, milliseconds, optionsOf, textThat, wholeNumber } from '../../../src/schemas/options.ts'
 import { parseOptions } from '../../../src/schemas/parse-options.ts'
 import { type HandlerOptions, handlerShape, report } from '../shared/mounted-store.ts'
-import { answerClientErrors } from './client-error.ts'
-import { type Connections, trackConnections } from './connections.ts'
-import { nodeResponder } from './handler.ts'
-import { sentHeader } from './messages.ts'
+import { answerBrokenRequests } from './broken-requests.ts'
+import { trackConnections } from './connections.ts'
+import { toNodeHandler } from './handler.ts'
 import { probeRoutes, withSite } from './site.ts'
 
 /** The options of {@link serve}. */
@@ -83,9 +82,19 @@ export interface ServingPetStore {
 export async function serve(petStore: PetStore, given: ServeOptions = {}): Promise<ServingPetStore> {
   const options = parseOptions(serveOptions, given)
   const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, checkReady, trustProxy } = options
-  const server = createServer({ requireHostHeader: false })
-  const connections = trackConnections(server, options)
-  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
+  const server = createServer()
+  const { track, latestOn, isClosing, close } = trackConnections(server, options)
+  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
+  const handler = toNodeHandler(site, { trustProxy })
+  const { rejectRequest } = adapterFunctionsOf(petStore)
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    track(response)
+    handler(request, response)
+  }
+  server.on('request', onRequest)
+  // Without a listener, Node responds to an unknown `Expect` itself, without a body.
+  server.on('checkExpectation', onRequest)
+  answerBrokenRequests(server, latestOn, (code, socket) => rejectRequest(code, socket.remoteAddress))
   // 0 means no limit. With a limit, Node silently drops further headers, perhaps `Authorization`.
   // Their size is limited anyway.
   server.maxHeadersCount = 0
@@ -94,38 +103,11 @@ export async function serve(petStore: PetStore, given: ServeOptions = {}): Promi
   // By default, Node closes an idle connection after 5 seconds. A proxy keeps it longer, and could
   // send a request just then.
   server.keepAliveTimeout = idleTimeout
-  answerClientErrors(server, connections, petStore)
-  handleAll(server, connections, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
   // Without a listener, errors such as EMFILE would end the process, although the server can
   // continue after them.
   server.on('error', (error) => report(petStore, error, undefined))
-  return { url: urlOf(server.address() as AddressInfo), close: connections.close }
-}
-
-/**
- * A host with an optional port (RFC 3986, section 3.2). Does not match two Host headers, which
- * `sentHeader` joins with ", ".
- */
-const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
-
-function handleAll(server: Server, { track }: Connections, respond: ReturnType<typeof nodeResponder>): void {
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    track(outgoing)
-    // Checked here, because Node accepts two Host headers, and its response to a missing Host has
-    // no body (RFC 9112, section 3.2).
-    const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
-    const isRejected = host === undefined || !HOST.test(host)
-    if (isRejected) outgoing.shouldKeepAlive = false
-    const mounted = { target: originForm(incoming.url ?? '/'), mountPath: '' }
-    void respond(incoming, outgoing, mounted, {
-      readHeader: sentHeader,
-      ...(isRejected && { rejection: 'bad_request' }),
-    })
-  }
-  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` instead
-  // of `request`.
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
+  return { url: urlOf(server.address() as AddressInfo), close }
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

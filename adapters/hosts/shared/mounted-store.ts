@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
-import { type ErrorCode, errorTable, PetStoreError } from '../../../src/errors.ts'
+import { PetStoreError } from '../../../src/errors.ts'
 import { isAborted } from '../../../src/http/request.ts'
-import { errorResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
-import { logError } from '../../../src/reports/observers.ts'
+import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
 import { optionsOf } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
@@ -76,34 +75,12 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
     /** Reports an error, unless the client has disconnected, and returns a 500. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
       if (!request || !isAborted(request)) report(store, error, request)
-      return errorResponseOf(store, 'internal_error')
+      return adapterFunctionsOf(store).errorResponse('internal_error')
     },
   }
 }
 
-/** Returns an error response for a request that `handle` has not answered. */
-export function errorResponseOf(petStore: PetStore, code: ErrorCode): ApiResponse {
-  if (petStore.errorResponse) return petStore.errorResponse(code)
-  // A wrapper may leave `errorResponse` out. Then the response has no rate-limit headers, because
-  // only the store knows the limits.
-  return errorResponse(code, ['X-Content-Type-Options', 'nosniff'])
-}
-
-/**
- * Returns the response to a request. A wrapper of `handle` may ignore `rejection`: then its
- * response must not be sent.
- */
-export function unlessRejected(petStore: PetStore, { rejection }: ApiRequest, response: ApiResponse): ApiResponse {
-  const isExpected = rejection === undefined || response.status === errorTable[rejection].status
-  return isExpected ? response : errorResponseOf(petStore, rejection)
-}
-
-/**
- * Passes an error to `onError`. If a wrapper of the store has no `reportError`, the error goes to
- * the console.
- */
+/** Passes an error to `onError`. */
 export function report(petStore: PetStore, error: unknown, request: ApiRequest | undefined): void {
-  const about = { method: request?.method, target: request?.target }
-  if (petStore.reportError) petStore.reportError(error, about)
-  else logError(error, about)
+  adapterFunctionsOf(petStore).reportError(error, { method: request?.method, target: request?.target })
 }

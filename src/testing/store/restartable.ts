@@ -3,6 +3,7 @@ import type { ApiRequest } from '../../http/request.ts'
 import { type ApiResponse, toResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'
 import type { BackEnd, Clock } from '../../ports.ts'
+import { adapterFunctionsOf, withAdapterFunctions } from '../../reports/adapter-functions.ts'
 import { untilAborted } from '../../support/time.ts'
 import { type FaultList, portFaults } from './faults.ts'
 import { type RecordedRequest, recordRequests } from './journal.ts'
@@ -29,7 +30,6 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
     const { faultList, parts } = generation
     return breakConnection(faultList, request, await respond(request), parts.petStore.basePath)
   }
-  const reportError: PetStore['reportError'] = (...report) => generation.parts.petStore.reportError?.(...report)
   const fetch = fetchLike({ handle }) as typeof globalThis.fetch & PetStoreFetch
   let started = 0
   let generation = await startGeneration()
@@ -43,12 +43,11 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
     return { number, faultList, parts: await createParts((backEnd) => withFaults(faultList, backEnd), fetch) }
   }
 
-  // Both are the same after each restart: `errorResponse` depends only on the options and the
-  // clock.
-  const { basePath, errorResponse } = generation.parts.petStore
+  const { basePath } = generation.parts.petStore
+  const adapterFunctions = forwarding(() => adapterFunctionsOf(generation.parts.petStore))
   return {
     fetch,
-    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError, errorResponse },
+    petStore: withAdapterFunctions({ fetch: fetchThrough(handle), handle, basePath }, adapterFunctions),
     ...faults,
     requests,
     current: () => generation.parts,

@@ -8,6 +8,7 @@ import { fail } from '../../../adapters/cli/terminal/output.ts'
 import { createPetStoreClient } from '../../../src/client/index.ts'
 import { type ApiRequest, createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 import { newToken } from '../../../src/keys/token.ts'
+import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 
 const token = newToken()
 /** A token for `--key`. It does not begin with `pet_`, so the code that masks tokens must know it. */
@@ -82,7 +83,7 @@ test('the default onError prints readable text and no secret', async () => {
       await create(() => {
         throw failure
       }).handle(request)
-      create().reportError?.(error, { method: 'GET', target })
+      adapterFunctionsOf(create()).reportError(error, { method: 'GET', target })
     })
     expectReadable(lines, [token, password])
   })

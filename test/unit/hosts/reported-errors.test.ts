@@ -142,7 +142,7 @@ test('serve does not report a client that disconnects', async () => {
   expect(onError).not.toHaveBeenCalled()
 })
 
-test('logs to the console if the store has no reportError', async () => {
+test('logs to the console if a wrapper is no copy of a store', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   const { basePath, fetch } = createPetStore()
   const error = new Error('of the host')

@@ -89,5 +89,5 @@ test.each([
   [['Vary', 'Origin'], '*', '*'],
   [['Vary', 'Origin'], undefined, 'Origin'],
 ])("merges the store's headers %j and the host's %s into %s", (headers, ofHost, expected) => {
-  expect(mergeHeaders(headers, () => ofHost)).toEqual([['Vary', expected]])
+  expect(mergeHeaders(headers, () => ofHost)).toEqual({ Vary: expected })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { referenceRoutes } from '../../../../adapters/cli/openapi/reference.ts'
-import { withSite } from '../../../../adapters/hosts/node/serve.ts'
+import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 import { VIEWER } from '../../../../src/openapi/reference.ts'
 

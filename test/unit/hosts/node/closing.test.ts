@@ -1,15 +1,12 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { EventEmitter, once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, Server as NetServer, type Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { trackConnections } from '../../../../adapters/hosts/node/connections.ts'
-import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
 import { systemClock } from '../../../../src/support/time.ts'
 import { within } from '../../../support/deadline.ts'
-import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
+import { expectSilence, petBody, signalled, startServer } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -51,29 +48,6 @@ describe('close', () => {
     expect(answer.headers.connection).toBe('close')
     await connection.closed()
     await within(closed, 'close')
-  })
-
-  test('close serves requests that arrived before the call and ignores later requests', async () => {
-    const { store, asked, open } = gated()
-    const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
-    const connection = await rawConnection(url)
-    const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
-    const post = `POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`
-    await connection.send(get + post)
-    await within(asked, 'the storage')
-    const names = async () => {
-      const request = new Request(`${url}/v1/pets/2`, { headers: { authorization: `Bearer ${token}` } })
-      return (await petStore.fetch(request)).status
-    }
-    const closed = close()
-    await connection.send(post)
-    // The server needs some turns to read the request.
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
-    open()
-    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 201])
-    await connection.closed()
-    await within(closed, 'close')
-    expect(await names()).toBe(404)
   })
 
   test('close waits for a client that reads a response slowly', async () => {
@@ -254,103 +228,6 @@ test('close serves a request that has arrived on an idle connection', async () =
   await within(closed, 'close')
 })
 
-describe('serve', () => {
-  test('serve rejects a port in use with EADDRINUSE', async () => {
-    const { url, petStore } = await startServer()
-    await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  })
-
-  test.each([
-    ['port', 'x'],
-    ['host', ''],
-    ['host', 5],
-    ['closeTimeout', -1],
-    ['idleTimeout', 'x'],
-    ['trustproxy', 1],
-  ])('serve names the option %s in the error about %j', async (name, value) => {
-    const { petStore } = await storeWithKey()
-    await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringMatching(`^option ${name}: expected `),
-    })
-    if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
-  })
-
-  test.each([
-    ['one request', ''],
-    ['one request and then CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('serve disconnects a client that never reads its response: %s', async (_title, behind) => {
-    const { storage } = memory()
-    const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
-    const asked = signalled()
-    const list = () => {
-      asked.resolve()
-      return [pet]
-    }
-    const { url, authorized, close } = await startServer({
-      store: { storage: { ...storage, list } },
-      idleTimeout: 1_000, // on a busy machine, the request may arrive late
-      closeTimeout: LONG,
-    })
-    const connection = await rawConnection(url)
-    connection.socket.pause()
-    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${behind}`)
-    await within(asked.promise, 'the storage')
-    await within(close(), 'close')
-    connection.socket.resume()
-    await connection.closed()
-    expect(connection.socket.bytesRead).toBeLessThan(30_000_000)
-  })
-})
-
-test.each([
-  [undefined, 120],
-  [65_000, 65],
-])('serve uses idleTimeout %s as the keep-alive timeout', async (idleTimeout, seconds) => {
-  const { url } = await startServer({ idleTimeout })
-  const server = await nodeServer(url)
-  expect(server.keepAliveTimeout).toBe(seconds * 1_000)
-  expect((await fetch(url)).headers.get('keep-alive')).toBe(`timeout=${seconds}`)
-})
-
-const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
-
-const hosts = [
-  [undefined, '127.0.0.1'],
-  ['127.0.0.1', '127.0.0.1'],
-  ['0.0.0.0', 'localhost'],
-  ...(hasIPv6 ? [['::', 'localhost'] as const, ['::1', '[::1]'] as const] : []),
-] as const
-
-test.each(hosts)('serve on host %s returns a reachable URL', async (host, name) => {
-  const { url } = await startServer({ host })
-  expect(url).toMatch(/^http:\/\/[^/]+:\d+$/)
-  expect(new URL(url).hostname).toBe(name)
-  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
-})
-
-/** Returns the Node server that listens at `url`. */
-async function nodeServer(url: string): Promise<Server> {
-  const seen = signalled<Server>()
-  const onStart = (message: unknown) => seen.resolve((message as { server: Server }).server)
-  subscribe('http.server.request.start', onStart)
-  onTestFinished(() => void unsubscribe('http.server.request.start', onStart))
-  await fetch(url)
-  return within(seen.promise, 'the request')
-}
-
-test('serve continues after an error event of the Node server', async () => {
-  const { url } = await startServer()
-  const server = await nodeServer(url)
-  for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
-  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
-})
-
-test('serve closes an inactive connection after two minutes by default', async () => {
-  const { url } = await startServer({ idleTimeout: undefined })
-  expect((await nodeServer(url)).timeout).toBe(120_000)
-})
-
 test('close waits ten seconds for running requests by default', async () => {
   const { store, asked } = gated()
   const { url, authorized, close } = await startServer({ store, closeTimeout: undefined })
@@ -405,40 +282,4 @@ test('close does not wait for a client that has disconnected', async () => {
   slow.socket.resetAndDestroy()
   await within(closed, 'close')
   await kept.closed()
-})
-
-test('trackConnections keeps at most one finished response per open connection', async () => {
-  const gone = signalled()
-  const sockets: Socket[] = []
-  const server = createServer((_request, response) => {
-    track(response)
-    response.end()
-  })
-  server.on('connection', (socket) => {
-    sockets.push(socket)
-    socket.on('close', () => setImmediate(gone.resolve))
-  })
-  const { track, responsesOn } = trackConnections(server, {})
-  onTestFinished(() => void server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  for (let i = 0; i < 2; i++) {
-    await connection.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
-    await connection.answer('HEAD')
-  }
-  expect(sockets.map((socket) => responsesOn(socket).length)).toEqual([1])
-  connection.leave()
-  await within(gone.promise, 'the end of the connection')
-  expect(sockets.map((socket) => responsesOn(socket).length)).toEqual([0])
-})
-
-test('close destroys no connection that has already closed', async () => {
-  const server = new NetServer()
-  const { close } = trackConnections(server as never, { closeTimeout: LONG })
-  const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
-  for (const socket of [gone, silent]) server.emit('connection', socket)
-  gone?.emit('close')
-  await close()
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
-  expect([gone, silent].map((socket) => socket?.destroy.mock.calls.length)).toEqual([0, 1])
 })

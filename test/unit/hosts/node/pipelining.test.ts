@@ -1,95 +1,74 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Socket } from 'node:net'
+import { beforeEach, expect, test } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
-import { expectSilence, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
-import { type RawConnection, type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
+import { within } from '../../../support/deadline.ts'
+import { expectSilence, startHost, startServer, storeWithKey } from '../../../support/node-server.ts'
+import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
-
-async function answers(connection: RawConnection, count: number): Promise<RawResponse[]> {
-  const all: RawResponse[] = []
-  while (all.length < count) all.push(await connection.answer())
-  return all
-}
 
 test('serves exactly 60 of 500 pipelined requests under a limit of 60', async () => {
   const { url, authorized } = await startServer({ perMinute: 60 })
   const connection = await rawConnection(url)
   void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(500))
-  const all = await answers(connection, 500)
-  const served = all.filter(({ status }) => status === 200)
-  expect(served.map(({ headers }) => Number(headers['x-ratelimit-remaining']))).toEqual(
-    Array.from({ length: 60 }, (_, i) => 59 - i),
-  )
-  const refused = all.filter(({ status }) => status === 429)
-  expect(refused).toHaveLength(440)
-  for (const { headers } of refused) {
-    expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'retry-after': '60' })
-  }
+  const statuses: number[] = []
+  while (statuses.length < 500) statuses.push((await connection.answer()).status)
+  expect(statuses).toEqual([...Array(60).fill(200), ...Array(440).fill(429)])
 })
 
-test('a pipelined request starts only after the client has read the earlier response', async () => {
-  const names = 'x'.repeat(60_000)
-  const first = signalled()
-  let lists = 0
+/** A storage whose `list` never responds, and counts its calls. */
+function stuckStorage() {
+  const calls = { count: 0 }
   const list = () => {
-    lists++
-    first.resolve()
-    return Array.from(
-      { length: 100 },
-      (_, i) => ({ id: BigInt(i), name: names, categoryId: 1n, status: 'available' }) as const,
-    )
-  }
-  const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
-  const [slow, other] = [await rawConnection(url), await rawConnection(url)]
-  slow.socket.pause()
-  await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`.repeat(5))
-  await first.promise
-  await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
-  expect((await other.answer()).status).toBe(404)
-  expect(lists).toBe(1)
-  slow.socket.resume()
-  for (let i = 0; i < 5; i++) expect((await slow.answer()).status).toBe(200)
-  expect(lists).toBe(5)
-})
-
-test('stops reading from a client that reads no responses', async () => {
-  const list = () => new Promise<never>(() => {})
-  const { petStore, authorized } = await storeWithKey({ store: { storage: { ...memory().storage, list } } })
-  const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
-  onTestFinished(() => server.close().closeAllConnections())
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const accepted = once(server, 'connection')
-  const flood = await rawConnection(url)
-  const [socket] = (await accepted) as [Socket]
-  void flood.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(100_000))
-  const other = await rawConnection(url)
-  for (let turn = 0; turn < 100; turn++) {
-    await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
-    expect((await other.answer()).status).toBe(404)
-  }
-  expect(socket.bytesRead).toBeLessThan(1_000_000)
-  flood.leave()
-  other.leave()
-})
-
-test('drops the requests of a connection that has closed', async () => {
-  const started = signalled()
-  let lists = 0
-  const list = () => {
-    lists++
-    started.resolve()
+    calls.count++
     return new Promise<never>(() => {})
   }
-  const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
+  return { calls, storage: { ...memory().storage, list } }
+}
+
+test('closes a connection that floods the server with pipelined requests', async () => {
+  const { calls, storage } = stuckStorage()
+  const { url, authorized } = await startServer({ store: { storage } })
   const connection = await rawConnection(url)
-  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(50))
-  await started.promise
-  connection.socket.resetAndDestroy()
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(50_000))
+  await connection.closed()
+  expect(calls.count).toBeLessThanOrEqual(1_001)
   expect((await rawRequest(url, `GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
-  expect(lists).toBe(1)
+})
+
+test('serves a client that always has a request under way, for longer than a flood', async () => {
+  const { url, authorized } = await startServer()
+  const connection = await rawConnection(url)
+  const pair = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(2)
+  await connection.send(pair)
+  for (let i = 0; i < 600; i++) {
+    void connection.send(pair)
+    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 200])
+  }
+})
+
+test('clients that leave behind a route of the host keep no connection open', async () => {
+  const { petStore, authorized } = await storeWithKey()
+  const handler = toNodeHandler(petStore)
+  const sockets: Socket[] = []
+  // `/hang` of the host never responds.
+  const server = createServer((request, response) => {
+    if (request.url !== '/hang') handler(request, response)
+  })
+  server.on('connection', (socket) => sockets.push(socket))
+  const url = await startHost(server)
+  for (let i = 0; i < 20; i++) {
+    const connection = await rawConnection(url)
+    await connection.send(`GET /hang HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    connection.socket.end()
+    await connection.closed()
+  }
+  expect(sockets).toHaveLength(20)
+  await within(
+    Promise.all(sockets.filter((socket) => !socket.destroyed).map((socket) => once(socket, 'close'))),
+    'the end of all connections',
+  )
 })

@@ -4,15 +4,6 @@ import { rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-describe('the Host header', () => {
-  test('the Host header is required in HTTP/1.1 only', async () => {
-    // Node rejects a request without Host before it calls the handler (RFC 9112, section 3.2).
-    const { url, token } = await startServer()
-    expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(400)
-    expect((await rawRequest(url, `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(200)
-  })
-})
-
 describe('the request target', () => {
   test.each([
     ['http://evil.example/v1/pets', 200],

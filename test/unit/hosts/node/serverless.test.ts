@@ -1,21 +1,10 @@
-import { EventEmitter, once } from 'node:events'
 import { createRequire } from 'node:module'
-import { createRequest, createResponse, type RequestOptions } from 'node-mocks-http'
 import serverless from 'serverless-http'
 import { describe, expect, test } from 'vitest'
 import { type NodeIncoming, type NodeOutgoing, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { storeWithKey } from '../../../support/node-server.ts'
 
 const REX = { name: 'Rex', categoryId: 7 }
-
-async function given() {
-  const faults: unknown[] = []
-  const { petStore, token } = await storeWithKey({
-    store: { onError: (error) => void faults.push(error) },
-  })
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  return { handler: toNodeHandler(petStore), headers, faults }
-}
 
 describe('serverless-http leaves `rawHeaders` empty', () => {
   interface KoaApp {
@@ -31,7 +20,9 @@ describe('serverless-http leaves `rawHeaders` empty', () => {
     body?: string,
     prepare: Parameters<KoaApp['use']>[0] = (_context, next) => next(),
   ) {
-    const { handler, headers } = await given()
+    const { petStore, token } = await storeWithKey()
+    const handler = toNodeHandler(petStore)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const app = new Koa()
     app.use(prepare)
     app.use((context) => {
@@ -64,44 +55,5 @@ describe('serverless-http leaves `rawHeaders` empty', () => {
 
   test('rejects a body over the limit with 413', async () => {
     expect((await ask('POST', ' '.repeat(100_000))).statusCode).toBe(413)
-  })
-})
-
-describe('a request of node-mocks-http is no stream and has no `rawHeaders`', () => {
-  async function ask(options: RequestOptions, sentBody?: string) {
-    const { handler, headers, faults } = await given()
-    const request = createRequest({ url: '/v1/pets', ...options, headers: { ...headers, ...options.headers } })
-    const response = createResponse({ eventEmitter: EventEmitter })
-    const ended = once(response, 'end')
-    // `send` emits its events at once, so the test must wait until the store listens.
-    request.on('newListener', (name) => {
-      if (sentBody !== undefined && name === 'end') setImmediate(() => request.send(sentBody))
-    })
-    handler(request as unknown as NodeIncoming, response as unknown as NodeOutgoing)
-    await ended
-    expect(faults).toEqual([])
-    return { status: response.statusCode, body: response._getJSONData(), link: response.getHeader('link') }
-  }
-
-  test('reads the key', async () => {
-    expect(await ask({ method: 'GET' })).toMatchObject({ status: 200, body: [] })
-    expect(await ask({ method: 'GET', headers: { authorization: 'Bearer x' } })).toMatchObject({ status: 401 })
-  })
-
-  test.each([
-    ['without Content-Length', {}],
-    ['with Content-Length', { 'content-length': '29' }],
-  ])('takes the body that the mock has from the start, %s', async (_title, headers) => {
-    expect(await ask({ method: 'POST', headers, body: REX })).toMatchObject({ status: 201, body: REX })
-  })
-
-  test('reads a body that the test sends as events', async () => {
-    const added = await ask({ method: 'POST' }, JSON.stringify(REX))
-    expect(added).toMatchObject({ status: 201, body: REX })
-  })
-
-  test('links do not repeat the path, although `baseUrl` is the whole path', async () => {
-    const { link } = await ask({ method: 'GET', url: '/v1/pets/1' })
-    expect(link).toBe('</v1/pets>; rel="successor-version"')
   })
 })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { logRequests } from '../../../../adapters/cli/page/request-log.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { PetStore } from '../../../../src/index.ts'
 import { expectSilence, signalled, startServer } from '../../../support/node-server.ts'
 import { type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
@@ -22,37 +21,36 @@ function expectRefusal({ status, headers, body }: RawResponse, expected: number,
   })
 }
 
-/** Stores that respond to a rejected request. */
-const wrappings: Record<string, (petStore: PetStore) => PetStore> = {
-  'the store': (petStore) => petStore,
-  'the log of the page of petstore serve': (petStore) => logRequests(petStore, () => undefined),
-  'a wrapper that responds to every request': (petStore) => ({
-    ...petStore,
-    handle: async () => ({ status: 200, headers: [], body: 'hello' }),
-  }),
-}
+const broken: [string, number, string, string][] = [
+  ['a header line without a colon', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n'],
+  ['bytes that are not HTTP', 400, 'bad_request', '\x16\x03\x01\x02\x00'],
+  [
+    'headers over the limit',
+    431,
+    'request_header_fields_too_large',
+    `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
+  ],
+]
 
-describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each([
-    ['a header line without a colon', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n'],
-    ['bytes that are not HTTP', 400, 'bad_request', '\x16\x03\x01\x02\x00'],
-    ['a request without Host', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
-    ['two Host headers', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
-    ['two Host headers of HTTP/1.0', 400, 'bad_request', 'GET /v1/pets HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
-    [
-      'headers over the limit',
-      431,
-      'request_header_fields_too_large',
-      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
-    ],
-    ['an invalid Host', 400, 'bad_request', 'GET /health HTTP/1.1\r\nHost: a b\r\nAuthorization: Bearer a\r\n\r\n'],
-  ])('responds to %s with %i and the headers that every response has', async (_what, status, code, bytes) => {
-    const { url } = await startServer({ wrap, checkReady: async () => [] })
-    const connection = await rawConnection(url)
-    await connection.send(bytes)
-    expectRefusal(await connection.answer(), status, code)
-    await connection.closed()
-  })
+test.each(broken)('responds to %s with %i, and reports it', async (_what, status, code, bytes) => {
+  const onResponse = vi.fn()
+  // The command and many hosts wrap the store like this.
+  const wrap = (petStore: PetStore): PetStore => ({ ...petStore, handle: (request) => petStore.handle(request) })
+  const { url } = await startServer({ wrap, store: { onResponse } })
+  const connection = await rawConnection(url)
+  await connection.send(bytes)
+  expectRefusal(await connection.answer(), status, code)
+  await connection.closed()
+  const about = { method: '-', target: '-', status, code, clientAddress: '127.0.0.1' }
+  expect(onResponse.mock.calls).toEqual([[expect.objectContaining(about)]])
+})
+
+test('closes a connection without Host', async () => {
+  const { url } = await startServer()
+  const connection = await rawConnection(url)
+  await connection.send('GET /v1/pets HTTP/1.1\r\n\r\n')
+  expect((await connection.answer()).status).toBe(400)
+  await connection.closed()
 })
 
 test('responds to an invalid chunk of a body with 400', async () => {
@@ -78,12 +76,11 @@ test('responds to a request that takes too long with 408', async () => {
   await connection.closed()
 })
 
-test('refuses a malformed pipelined request after the response to the earlier request', async () => {
+test('sends the response of an earlier request, and closes the connection', async () => {
   const { promise, resolve } = signalled()
   const wrap = (petStore: PetStore): PetStore => ({
     ...petStore,
-    handle: (request) =>
-      request.method === 'GET' ? promise.then(() => petStore.handle(request)) : petStore.handle(request),
+    handle: (request) => promise.then(() => petStore.handle(request)),
   })
   const { url, authorized } = await startServer({ wrap })
   const connection = await rawConnection(url)
@@ -91,7 +88,6 @@ test('refuses a malformed pipelined request after the response to the earlier re
   await connection.send('more of it')
   resolve()
   expect((await connection.answer()).status).toBe(200)
-  expectRefusal(await connection.answer(), 400, 'bad_request')
   await connection.closed()
 })
 
@@ -102,23 +98,6 @@ test('the server keeps running if a client resets its connection mid-request', a
   connection.socket.resetAndDestroy()
   expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(200)
 })
-
-test.each(['a b', 'a,b c', 'a/b', 'u@a', 'http://a', 'a:b', '[::1', '::1', '%zz', 'a?b'])(
-  'refuses the Host "%s" with 400',
-  async (host) => {
-    const { url } = await startServer()
-    const refused = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-    expectRefusal(refused, 400, 'bad_request')
-  },
-)
-
-test.each(['', 'a', 'a:', 'A_b.example.:80', '127.0.0.1:3000', '[::1]', '[fe80::1]:80', '%41', 'a,b'])(
-  'accepts the Host "%s"',
-  async (host) => {
-    const { url } = await startServer()
-    expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status).toBe(401)
-  },
-)
 
 /** Bodies that Node's parser refuses: the header that announces the body, and the bytes after the head. */
 const BROKEN = {
