@@ -76,10 +76,6 @@ const parsers = (express) => ({
   multer: multer().any(),
   unmatched: express.json({ type: 'application/vnd.none' }),
   consumed: (request, _response, next) => request.resume().on('end', next),
-  emptied: (request, _response, next) => {
-    request.body = {}
-    request.resume().on('end', next)
-  },
   halfRead: (request, _response, next) =>
     request.once('data', () => {
       request.pause()
@@ -87,14 +83,6 @@ const parsers = (express) => ({
     }),
   paused: (request, _response, next) => {
     request.pause()
-    next()
-  },
-  readable: (request, _response, next) => {
-    request.on('readable', () => {})
-    next()
-  },
-  decoded: (request, _response, next) => {
-    request.setEncoding('utf8')
     next()
   },
 })

@@ -180,12 +180,6 @@ export const limitTable: readonly Limit[] = [
     shows: /the connection ended/,
     reason: 'the runtime closes a connection if a request arrives while an earlier response is pending',
   },
-  {
-    hosts: ['Hono', 'h3', 'itty-router', 'React Router'],
-    rules: ['a pipelined request finds the animal created before it'],
-    shows: /404 !== 200/,
-    reason: 'Node starts pipelined requests together, and a Request does not name its connection',
-  },
 ]
 
 /** Returns why a host cannot pass a rule, or `undefined` if the rule must pass. */

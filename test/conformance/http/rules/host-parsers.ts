@@ -68,11 +68,8 @@ export const hostParsers: Rules = {
   },
   'reads the body after a parser that did not match': (host) => expectExact(host, 'unmatched'),
   'rejects a body that the host has read and not kept': (host) => expectLost(host, 'consumed'),
-  'rejects a body that the host has replaced with an empty object': (host) => expectLost(host, 'emptied'),
   'rejects a body if the host has read part of it': (host) => expectLost(host, 'halfRead'),
   'reads a body that the host has paused': (host) => expectExact(host, 'paused'),
-  'reads a body although the host listens to readable': (host) => expectExact(host, 'readable'),
-  'reads a body after the host has called setEncoding': (host) => expectExact(host, 'decoded'),
   'applies bodyLimit to parsed bodies': async ({ send }) => {
     const large = JSON.stringify({ name: 'x'.repeat(70_000), categoryId: 1 })
     for (const parser of ['json', 'kept', 'raw']) {
