@@ -93,9 +93,9 @@ export function referenceHtml(given: ReferenceOptions = {}): string {
     <script src="${file}"${hash}></script>
     <p>
       This page needs JavaScript and the file <a href="${file}">${file}</a>, which your browser could not load, or which is
-      not the expected one. Without a network, petstore serve uses a copy of it: npm install ${VIEWER.package}. In a server
-      of your own, serve the file dist/browser/standalone.js of this package, and pass its path as scriptUrl. The
-      <a href="${escaped(documentUrl)}">OpenAPI document</a> has the same content.
+      not the expected one. Without a network, petstore serve uses an installed copy: run npm install ${VIEWER.package},
+      and start it again. In a server of your own, serve the file dist/browser/standalone.js of this package, and pass its
+      path as scriptUrl. The <a href="${escaped(documentUrl)}">OpenAPI document</a> has the same content.
     </p>
   </body>
 </html>

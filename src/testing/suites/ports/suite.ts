@@ -192,8 +192,6 @@ function repeatLines({ seed, counterexamplePath, counterexample }: Failure): str
   return [...shortest, `  run it again: add seed: ${seed} to the options of the suite (path ${counterexamplePath})`]
 }
 
-const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
-
 /**
  * Returns the runner's `fast-check`, or imports it. With a static import, `createTestPetStore`
  * would also need `fast-check`.
@@ -205,8 +203,8 @@ async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
   try {
     return await import('fast-check')
   } catch (cause) {
-    if (!NOT_FOUND.includes((cause as { code?: string }).code ?? '')) throw cause
-    throw new Error('the contract suites need the package fast-check: npm install --save-dev fast-check', { cause })
+    const advice = "npm install --save-dev fast-check; in CommonJS under Jest, also pass fc: require('fast-check')"
+    throw new Error(`the contract suites need the package fast-check: ${advice}`, { cause })
   }
 }
 
