@@ -3,7 +3,7 @@ import { type OperationName, operations } from '../operations.ts'
 import { abortReason, untilAborted } from '../support/time.ts'
 import { parseJsonIfValid } from './json.ts'
 import type { ClientSeams, ResolvedClientOptions } from './options.ts'
-import { isRedirect, networkError, readBody, redirectError, responseError } from './response.ts'
+import { isRedirect, networkError, type ResponseHeaders, readBody, redirectError, responseError } from './response.ts'
 
 /** A request of the client. All of its attempts are equal. */
 export interface ClientRequest {
@@ -21,7 +21,7 @@ export interface Reply {
   /** The status; 0 without a response. */
   readonly status: number
   /** The headers; empty without a response. */
-  readonly headers: Headers
+  readonly headers: ResponseHeaders
   /** The body as JSON; `undefined` if it is not JSON. */
   readonly value?: unknown
   /** Why the attempt failed. */
@@ -76,7 +76,7 @@ export function createExchange(
       if (signal.aborted) throw abortReason(signal)
       const name = `${operations[request.operation].method} ${url}`
       const error = cause instanceof PetStoreError ? cause : networkError(name, cause, apiKey)
-      return { status: 0, headers: new Headers(), error }
+      return { status: 0, headers: { get: () => null }, error }
     } finally {
       clearTimeout(timer)
     }

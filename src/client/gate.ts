@@ -12,19 +12,20 @@ const MAX_IN_FLIGHT = 8
  * same key. Ten clients that use up a window together then get too few refusals for a ban.
  */
 const REMAINING_PER_REQUEST = 16
-/** How long a request without a response may hold up the next one, in milliseconds. */
+/** How long the first request of a wave may hold up the next one, in milliseconds. */
 const PATIENCE = 2_000
-/** The upper bound of the random part of the first wait, in milliseconds. Each failure in a row doubles it. */
+/** The upper bound of the random part of a wait, in milliseconds. Each failure in a row doubles it. */
 const BASE_DELAY = 500
 const MAX_DELAY = 10_000
 
-/** Requests that are sent after one pause and before the next. */
+/** The requests that are sent after one pause and before the next. */
 interface Wave {
-  /** How many of them are in flight, without those that have been for longer than `PATIENCE`. */
+  /** How many of them are in flight. */
   inFlight: number
   /** How many of them may be in flight: one until a response says how many requests remain. */
   allowed: number
-  isAnswered: boolean
+  /** Whether one of them has ended. Until then, `allowed` grows by one after each `PATIENCE`. */
+  hasEnded: boolean
 }
 
 /** Why and until when all calls wait. The times are those of `now`. */
@@ -34,7 +35,10 @@ interface Pause {
   readonly isAsked: boolean
   /** The earliest time of the next request. A call whose time ends before rejects at once. */
   readonly retryAt: number
-  /** When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` from the beginning. */
+  /**
+   * When the next request is sent: a random time after `retryAt`, but at most `maxElapsed` after the
+   * beginning of the pause.
+   */
   readonly opensAt: number
   isReported: boolean
 }
@@ -57,7 +61,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   /** The calls that wait for one of the eight places, in their order. */
   const line = new Set<() => void>()
   let freePlaces = MAX_IN_FLIGHT
-  let wave: Wave = { inFlight: 0, allowed: 1, isAnswered: false }
+  let wave: Wave = { inFlight: 0, allowed: 1, hasEnded: false }
   /** The calls with a place that wait until the wave has room. */
   const waiting = new Set<() => void>()
   let pause: Pause | undefined
@@ -68,9 +72,12 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   /** The rate limit that the client shows to its user. */
   const rateLimit: { -readonly [Name in keyof RateLimit]?: number } = {}
 
-  /** What timers have waited, but the clock has not counted: fake timers of node:test do not replace `performance`. */
+  /**
+   * What timers have waited, but the clock has not counted: fake timers of node:test do not replace
+   * `performance`.
+   */
   let skipped = 0
-  /** Returns the milliseconds since an unknown start. It never steps back, as the clock of the machine may. */
+  /** Returns the milliseconds since an unknown start. Unlike the clock of the machine, it never steps back. */
   const now = () => (clock.monotonic?.() ?? systemClock.monotonic()) + skipped
 
   async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -101,7 +108,10 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
     next()
   }
 
-  /** Waits until the wave has room, and counts the request in. Rejects if that would be after the deadline. */
+  /**
+   * Waits until the wave has room for one more request, and counts it. Rejects if that would be
+   * after the deadline.
+   */
   async function joinWave(signal: AbortSignal, deadline: () => number): Promise<Wave> {
     for (;;) {
       const current = pause
@@ -130,13 +140,13 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   /** Sends a request of a wave. Its outcome decides when the next ones are sent. */
   async function sendInWave(mine: Wave, send: () => Promise<Reply>): Promise<Reply> {
     const patience = setTimeout(() => {
-      if (mine.isAnswered) return
+      if (mine.hasEnded) return
       mine.allowed++
       wakeWaiting()
     }, PATIENCE)
     try {
       const reply = await send()
-      mine.isAnswered = true
+      mine.hasEnded = true
       if (reply.error && isTransient(reply.error)) recordFailure(mine, reply.error)
       else recordSuccess(mine, reply)
       return reply
@@ -152,7 +162,10 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
     waiting.clear()
   }
 
-  /** Keeps the newest rate limit. Responses overtake each other: of one window, the one with the fewest requests is the newest. */
+  /**
+   * Keeps the newest rate limit. Responses overtake each other: in one window, the one with the
+   * fewest remaining requests is the newest.
+   */
   function recordRateLimit({ headers }: Reply): void {
     const received = readRateLimit(headers)
     if (received === undefined) return
@@ -164,7 +177,8 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   function recordFailure(mine: Wave, error: PetStoreError): void {
     const asked = 1000 * (error.retryAfterSeconds ?? 0)
     if (error.status === 429 && asked > 0 && asked <= maxElapsed) servedAt = now()
-    // Requests that were in flight together often fail together. They are one failure, and the longest wait counts.
+    // Requests that were in flight together often fail together. They are one failure, and the
+    // longest wait counts.
     const isNew = mine === wave
     const isLonger = asked > Math.max(0, (pause?.opensAt ?? 0) - now())
     if (isNew) failures++
@@ -180,7 +194,8 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
     wave.allowed = Math.max(1, Math.min(MAX_IN_FLIGHT, Math.ceil(remaining / REMAINING_PER_REQUEST)))
     if (remaining > 0) return
     const rest = resetsAt - serverTime(headers, clock.now())
-    // If the window ends later than in a minute, it is a day, or the clocks differ: then only a 429 makes the calls wait.
+    // If the window ends later than in a minute, it is a day, or the clocks differ: then only a 429
+    // makes the calls wait.
     if (rest > 0 && rest <= MINUTE) beginPause(usedUp(rest), rest)
   }
 
@@ -190,10 +205,13 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
     const opensAt = now() + Math.min(asked + random(asked) * longest, maxElapsed)
     const isAsked = asked > 0
     pause = { error, isAsked, retryAt: isAsked ? now() + asked : opensAt, opensAt, isReported: false }
-    wave = { inFlight: 0, allowed: 1, isAnswered: false }
+    wave = { inFlight: 0, allowed: 1, hasEnded: false }
   }
 
-  /** Returns the error of a call that would wait too long. It is a copy, because each call adds its own idempotency key. */
+  /**
+   * Returns the error of a call that would wait too long. It is a copy, because each call adds its
+   * own idempotency key.
+   */
   function gaveUp({ error, isAsked, retryAt }: Pause): PetStoreError {
     const { code, message, status, cause } = error
     const rest = Math.ceil(retryAt - now())
@@ -228,7 +246,8 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
         const reply = await sendInWave(mine, sendAndRecord)
         const { error } = reply
         if (!error || !isTransient(error) || sent >= maxRetries) return reply
-        // A refused request has changed nothing. After any other failure, the animal may have been added.
+        // A refused request has changed nothing. After any other failure, the animal may have been
+        // added.
         const isRefused = error.status === 429
         if (!isRefused && !isRepeatable) return reply
         if (!isRefused) failedAt = Math.min(failedAt, begunAt)

@@ -5,6 +5,8 @@ import { innermostMessage } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { parseJsonIfValid } from './json.ts'
 
+export type ResponseHeaders = Pick<Headers, 'get'>
+
 /** Reads a body up to a limit. React Native has no `Response.body`, and often no `TextDecoder`. */
 export async function readBody(response: Response): Promise<string | Uint8Array> {
   return response.body ? readResponse(response) : response.text()
@@ -14,14 +16,17 @@ export async function readBody(response: Response): Promise<string | Uint8Array>
  * Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the
  * response of a proxy.
  */
-export function readRateLimit(headers: Pick<Headers, 'get'>): RateLimit | undefined {
+export function readRateLimit(headers: ResponseHeaders): RateLimit | undefined {
   const values = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`) ?? '')
   if (!values.every((value) => /^\d{1,15}$/.test(value))) return undefined
   const [limit = 0, remaining = 0, reset = 0] = values.map(Number)
   return { limit, remaining, resetsAt: reset * 1000 }
 }
 
-/** Matches a date of HTTP (RFC 9110, section 5.6.7). `Date.parse` alone would read "5" as a day of 2001. */
+/**
+ * Matches a date in HTTP (RFC 9110, section 5.6.7). `Date.parse` alone would read "5" as a day of
+ * 2001.
+ */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
 function parseHttpDate(text: string | null): number {
@@ -29,7 +34,7 @@ function parseHttpDate(text: string | null): number {
 }
 
 /** Returns the time in the header `Date`, or `now` without a valid one. */
-export function serverTime(headers: Headers, now: number): number {
+export function serverTime(headers: ResponseHeaders, now: number): number {
   return parseHttpDate(headers.get('Date')) || now
 }
 
@@ -41,7 +46,7 @@ const LONGEST_WAIT_IN_SECONDS = 1e10
  * date (RFC 9110, section 10.2.3).
  * @param serverTime - the time of the response, to which a date is compared
  */
-export function readRetryAfter(headers: Headers, serverTime: number): number | undefined {
+export function readRetryAfter(headers: ResponseHeaders, serverTime: number): number | undefined {
   const value = headers.get('Retry-After')
   if (value !== null && /^\d+$/.test(value)) return Math.min(Number(value), LONGEST_WAIT_IN_SECONDS)
   const seconds = Math.ceil((parseHttpDate(value) - serverTime) / 1000)
@@ -49,7 +54,7 @@ export function readRetryAfter(headers: Headers, serverTime: number): number | u
 }
 
 /** Returns the target of the link with a relation such as `next` (RFC 8288, section 3). */
-export function linkTarget(headers: Headers, relation: string): string | undefined {
+export function linkTarget(headers: ResponseHeaders, relation: string): string | undefined {
   for (const link of (headers.get('Link') ?? '').split('<').slice(1)) {
     const [target, parameters = ''] = link.split('>', 2)
     for (const parameter of parameters.split(';')) {
@@ -67,7 +72,7 @@ export function linkTarget(headers: Headers, relation: string): string | undefin
  * @throws {PetStoreError} `unexpected_response` if the link has no cursor: otherwise, an iteration
  * would end although there are more pages
  */
-export function nextCursor(headers: Headers): string | undefined {
+export function nextCursor(headers: ResponseHeaders): string | undefined {
   const bare = headers.get('X-Next-Cursor')
   if (bare) return bare
   const target = linkTarget(headers, 'next')
@@ -83,7 +88,10 @@ export function nextCursor(headers: Headers): string | undefined {
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 200
 
-/** The statuses that a proxy sends while its server is down, or a service while its back end is down. */
+/**
+ * The statuses that a proxy sends while its server is down, or a service while its back end is
+ * down.
+ */
 const UNAVAILABLE = [502, 503, 504]
 
 /**
@@ -106,7 +114,10 @@ export function responseError(
   return new PetStoreError(status === 429 ? 'rate_limit_exceeded' : kind, text, options)
 }
 
-/** Returns whether a response is a redirect, whose status browsers hide, or comes from one: React Native follows each. */
+/**
+ * Returns whether a response is a redirect, whose status browsers hide, or comes after one: React
+ * Native follows redirects.
+ */
 export function isRedirect({ type, redirected, status }: Response): boolean {
   return type === 'opaqueredirect' || redirected || (status >= 300 && status <= 399)
 }
