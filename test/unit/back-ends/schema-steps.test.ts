@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['7455db833852e4beb2768f99b33327ae089b9d70c89e13291e7ddb0864b5119b'],
+    hashes: ['02fd1141e2de0c9ebdae43e1fe401e58922173c7ea4aa7aa2ef74578c0df6446'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
