@@ -7,24 +7,28 @@ import { optionsOf } from '../../src/schemas/options.ts'
 import { parseOptions } from '../../src/schemas/parse-options.ts'
 import { nodeResponder, type ResponseWriter } from './node/handler.ts'
 import type { HostRequest, NodeIncoming, NodeOutgoing } from './node/messages.ts'
-import { type MountedTarget, matchedPath } from './node/request.ts'
+import { hasAllHeaders, type MountedTarget, matchedPath, proxyHeaders } from './node/request.ts'
 import { discardBody, mergeHeaders } from './node/response.ts'
-import { type HandlerOptions, handlerShape, petStore } from './shared/mounted-store.ts'
+import { mountWithHostSetting, noTrustProxy, petStore } from './shared/mounted-store.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
-export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link toFastifyPlugin}. */
-export interface PetStorePluginOptions extends HandlerOptions {
+export interface PetStorePluginOptions {
   /** The store to mount. */
   readonly petStore: PetStore
   /** Fastify's own option: the path under which the plugin's routes are added. @default none */
   readonly prefix?: string | undefined
+  /** Fastify has its own option: `Fastify({ trustProxy: ['10.0.0.0/8'] })`. */
+  readonly trustProxy?: undefined
 }
 
 /** The part of a Fastify request that the plugin uses. */
 export interface FastifyRequestLike {
   readonly raw: NodeIncoming
+  readonly ip: string
+  /** Set only if Fastify trusts proxies. */
+  readonly ips?: string[] | undefined
 }
 
 /** The part of a Fastify reply that the plugin uses. */
@@ -57,8 +61,9 @@ export interface FastifyScope {
 
 /** Fastify checks its own options. */
 const ofFastify = z.optional(z.unknown())
+const SETTING = 'Fastify({ trustProxy: … }) to the addresses of the proxies'
 const pluginOptions = optionsOf<PetStorePluginOptions>(
-  { petStore, ...handlerShape, prefix: z.optional(z.string(expecting('a path such as "/shop"'))) },
+  { petStore, trustProxy: noTrustProxy(SETTING), prefix: z.optional(z.string(expecting('a path such as "/shop"'))) },
   { others: { logLevel: ofFastify, logSerializers: ofFastify } },
 )
 
@@ -66,7 +71,8 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
  * Adds the store's routes to a Fastify scope.
  *
  * The plugin responds in an `onRequest` hook, before Fastify reads a body. Your own `onRequest`
- * hooks run before it, your `onSend` and `onResponse` hooks after it. With the `prefix` `/shop`,
+ * hooks run before it, your `onSend` and `onResponse` hooks after it. Clients without a key are
+ * counted by `request.ip`, for which Fastify has the option `trustProxy`. With the `prefix` `/shop`,
  * the `basePath` `/v1` and `/shop/v1` both serve `/shop/v1`.
  *
  * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
@@ -84,15 +90,19 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
 export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   // If a caller passes the store instead of the scope, there are no options, and the error says
   // that `petStore` is missing.
-  const { petStore, trustProxy } = parseOptions(pluginOptions, options ?? {})
-  const respond = nodeResponder(petStore, { trustProxy })
+  const { petStore } = parseOptions(pluginOptions, options ?? {})
+  const { readAddress, fail } = mountWithHostSetting(petStore, SETTING)
+  const respond = nodeResponder(petStore, fail)
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
-  const onRequest = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
+  const onRequest = ({ raw, ip, ips }: FastifyRequestLike, reply: FastifyReplyLike) => {
+    const incoming = raw as HostRequest
     const write: ResponseWriter = (incoming, outgoing, response) => send(reply, incoming, outgoing, response)
-    return respond(raw as HostRequest, reply.raw as ServerResponse, mountedTargetOf(raw as HostRequest, mount), write)
+    const found = hasAllHeaders(incoming) ? ip : undefined
+    const address = readAddress(found, raw.socket?.remoteAddress, proxyHeaders(incoming), ips !== undefined)
+    return respond(incoming, reply.raw as ServerResponse, mountedTargetOf(incoming, mount), address, write)
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.

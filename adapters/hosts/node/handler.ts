@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
-import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
+import { type Fail, type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
 import { isFlooded } from './flood.ts'
 import type { HostRequest, NodeIncoming, NodeOutgoing } from './messages.ts'
-import { findMountedTarget, type MountedTarget, NodeRequest } from './request.ts'
+import { findMountedTarget, type MountedTarget, NodeRequest, proxyHeaders } from './request.ts'
 import { writeResponse } from './response.ts'
 
 /**
@@ -33,7 +33,17 @@ export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?:
  * ```
  */
 export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}): NodeHandler {
-  const respond = nodeResponder(petStore, options)
+  const { readAddress, fail } = mountStore(petStore, options)
+  const addressOf: AddressOf = (incoming) => readAddress(incoming.socket?.remoteAddress, proxyHeaders(incoming))
+  return nodeHandler(petStore, addressOf, fail)
+}
+
+/** Finds the address of the client. Called at the start of each request. */
+type AddressOf = (incoming: HostRequest) => string | undefined
+
+/** Returns a handler that responds with the errors of `fail`. */
+export function nodeHandler(petStore: PetStore, addressOf: AddressOf, fail: Fail): NodeHandler {
+  const respond = nodeResponder(petStore, fail)
   return (request, response, next) => {
     // The compatibility API of HTTP/2 has the same members.
     const incoming = request as HostRequest
@@ -43,7 +53,8 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
     // Koa and Fastify pass their own objects instead of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' })
+    const target = mounted ?? { target: incoming.url ?? '/', mountPath: '' }
+    return respond(incoming, outgoing, target, addressOf(incoming))
   }
 }
 
@@ -54,16 +65,16 @@ export type ResponseWriter = (
 ) => Promise<void> | undefined
 
 /** The returned function never rejects, even if the store or the host fails. */
-export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
-  const { readAddress, fail } = mountStore(petStore, options)
+export function nodeResponder(petStore: PetStore, fail: Fail) {
   return async (
     incoming: HostRequest,
     outgoing: ServerResponse,
     mounted: MountedTarget,
+    clientAddress: string | undefined,
     write: ResponseWriter = writeResponse,
   ): Promise<void> => {
     if (isFlooded(incoming, outgoing)) return
-    const request = new NodeRequest(incoming, outgoing, mounted, readAddress)
+    const request = new NodeRequest(incoming, outgoing, mounted, clientAddress)
     try {
       await write(incoming, outgoing, await petStore.handle(request))
     } catch (error) {

@@ -13,6 +13,10 @@ export interface HostRequest extends IncomingMessage {
   readonly originalUrl?: string | undefined
   /** The part of the path that Express has matched. */
   readonly baseUrl?: string | undefined
+  /** The client's address, as Express has found it with its setting `trust proxy`. */
+  readonly ip?: unknown
+  /** The app of Express. */
+  readonly app?: { get?(setting: string): unknown } | undefined
   /** What a body parser has made of the body. */
   readonly body?: unknown
   /** The exact bytes of the body, if the host has kept them. */

@@ -1,43 +1,32 @@
 import type { ServerResponse } from 'node:http'
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiRequest } from '../../../src/index.ts'
-import type { AddressOfHost } from '../shared/mounted-store.ts'
 import { readBody } from './body.ts'
 import type { HostRequest } from './messages.ts'
 
-/**
- * How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the
- * others.
- */
-const MAX_HEADERS = 1_000
-
-/** A request of Node. Everything except the address is read only when the store needs it. */
+/** A request of Node. Almost everything is read only when the store needs it. */
 export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string
+  /** Read at the start, because a closed socket has no address. */
+  readonly clientAddress: string | undefined
   readonly #incoming: HostRequest
   readonly #outgoing: ServerResponse
-  readonly #readAddress: AddressOfHost
-  /** The IP address of the connection. Read at the start, because a closed socket has none. */
-  readonly #peer: string | undefined
   #abort: AbortController | undefined
 
-  constructor(incoming: HostRequest, outgoing: ServerResponse, mounted: MountedTarget, readAddress: AddressOfHost) {
+  constructor(
+    incoming: HostRequest,
+    outgoing: ServerResponse,
+    mounted: MountedTarget,
+    clientAddress: string | undefined,
+  ) {
     this.method = incoming.method ?? 'GET'
     this.target = mounted.target
     this.mountPath = mounted.mountPath
     this.#incoming = incoming
     this.#outgoing = outgoing
-    this.#readAddress = readAddress
-    this.#peer = incoming.socket?.remoteAddress
-  }
-
-  get clientAddress(): string | undefined {
-    // If Node may have dropped the header of the proxy, a client could have sent the one that is left.
-    const { rawHeaders = [] } = this.#incoming
-    const isComplete = rawHeaders.length < 2 * MAX_HEADERS
-    return this.#readAddress(this.#peer, (name) => (isComplete ? this.header(name) : undefined))
+    this.clientAddress = clientAddress
   }
 
   /** Aborts if the client disconnects before the response. */
@@ -46,18 +35,41 @@ export class NodeRequest implements ApiRequest {
     return this.#abort.signal
   }
 
-  /** Reads Node's `headers`, which middleware may have changed. */
   header(name: string): string | undefined {
-    const { headers, rawHeaders = [] } = this.#incoming
-    const value = headers[name]
+    const value = headerOf(this.#incoming, name)
     // Node drops a second `Authorization`. With both, the request gets 401.
-    if (name === 'authorization' && isRepeated(rawHeaders, name)) return `${value}, ${value}`
-    return Array.isArray(value) ? value.join(', ') : value?.toString()
+    const isTwice = name === 'authorization' && isRepeated(this.#incoming.rawHeaders ?? [], name)
+    return isTwice ? `${value}, ${value}` : value
   }
 
   body(limit: number): Promise<Uint8Array> {
     return readBody(this.#incoming, limit)
   }
+}
+
+/** Reads Node's `headers`, which middleware may have changed. */
+function headerOf({ headers }: HostRequest, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(', ') : value?.toString()
+}
+
+/**
+ * How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the
+ * others.
+ */
+const MAX_HEADERS = 1_000
+
+/**
+ * Returns whether Node has kept all headers. If it may have dropped the header of the proxy, a
+ * client could have sent the one that is left.
+ */
+export function hasAllHeaders({ rawHeaders = [] }: HostRequest): boolean {
+  return rawHeaders.length < 2 * MAX_HEADERS
+}
+
+/** Returns a function that reads the headers in which proxies add addresses. */
+export function proxyHeaders(incoming: HostRequest): (name: string) => string | undefined {
+  return (name) => (hasAllHeaders(incoming) ? headerOf(incoming, name) : undefined)
 }
 
 function abortOnLeave(incoming: HostRequest, outgoing: ServerResponse): AbortController {

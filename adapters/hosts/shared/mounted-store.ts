@@ -6,9 +6,16 @@ import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
 import { optionsOf } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
-import { addressReader, FORWARDED, FORWARDED_FOR, type TrustProxy, trustProxy } from './client-address.ts'
+import {
+  addressReader,
+  canonicalAddress,
+  FORWARDED,
+  FORWARDED_FOR,
+  type TrustProxy,
+  trustProxy,
+} from './client-address.ts'
 
-/** The options of every adapter. */
+/** The options of the adapters for hosts without a setting of their own for proxies. */
 export interface HandlerOptions {
   /** The proxies whose entries in `X-Forwarded-For` or `Forwarded` are trusted. @default false */
   readonly trustProxy?: TrustProxy | undefined
@@ -39,43 +46,78 @@ const CONFLICT =
   'counted by the address of the connection. A client may have sent one of them: let the proxy remove the header that it does not ' +
   `write. ${PAGE}`
 
-/** Finds the client from the address of the connection, and the headers by their lower-case names. */
-export type AddressOfHost = (
-  peer: string | undefined,
-  header: (name: string) => string | undefined,
-) => string | undefined
+type HeaderReader = (name: string) => string | undefined
+
+/** Reports an error, unless the client has disconnected, and returns a 500. */
+export type Fail = (error: unknown, request: ApiRequest | undefined) => ApiResponse
 
 /**
  * Throws for an invalid store or option, when the handler is created and not at the first request.
  */
 export function mountStore(given: PetStore, options: HandlerOptions) {
-  const store = parseOption('petStore', petStore, given)
+  const { fail, notifyOnce } = checkStore(given)
   const { trustProxy } = parseOptions(handlerOptions, options)
-  const notices = new Set<string>()
-  const notifyOnce = (notice: string) => {
-    if (notices.has(notice)) return
-    notices.add(notice)
-    report(store, new PetStoreError('untrusted_forwarded_for', notice), undefined)
-  }
   const readAddress = addressReader(trustProxy, () => notifyOnce(CONFLICT))
   return {
+    fail,
     /**
      * Returns the client's address. If proxies are used, but the option `trustProxy` does not fit,
      * reports this once.
      */
-    readAddress(peer: string | undefined, header: (name: string) => string | undefined): string | undefined {
-      const forwardedFor = header(FORWARDED_FOR)
-      const forwarded = header(FORWARDED)
-      if (forwardedFor !== undefined || forwarded !== undefined) {
+    readAddress(peer: string | undefined, header: HeaderReader): string | undefined {
+      if (hasForwarded(header)) {
         if (trustProxy === undefined) notifyOnce(UNTRUSTED)
         if (Array.isArray(trustProxy) && peer === undefined) notifyOnce(UNKNOWN_PEER)
       }
-      return readAddress(peer, forwardedFor, forwarded)
+      return readAddress(peer, header(FORWARDED_FOR), header(FORWARDED))
     },
-    /** Reports an error, unless the client has disconnected, and returns a 500. */
-    fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
-      if (!request || !isAborted(request)) report(store, error, request)
-      return adapterFunctionsOf(store).errorResponse('internal_error')
+  }
+}
+
+/**
+ * Mounts a store in a host that finds the client itself, by a setting of its own for proxies.
+ * @param setting - how to write this setting
+ */
+export function mountWithHostSetting(given: PetStore, setting: string) {
+  const { fail, notifyOnce } = checkStore(given)
+  const notice =
+    'a request has X-Forwarded-For or Forwarded, but the host trusts no proxy, so requests without a valid key are counted by the ' +
+    `address of the connection. Behind a proxy, this is one address for all clients: set ${setting}. ${PAGE}`
+  return {
+    fail,
+    /**
+     * Returns the address that the host has found, or the one of the connection if the host has
+     * found something else, such as text that a client has sent.
+     */
+    readAddress(found: unknown, peer: string | undefined, header: HeaderReader, trusts: boolean): string | undefined {
+      if (!trusts && hasForwarded(header)) notifyOnce(notice)
+      return canonicalAddress(typeof found === 'string' ? found : undefined) ?? canonicalAddress(peer)
+    },
+  }
+}
+
+/** The schema of `trustProxy` for a host with a setting of its own. */
+export function noTrustProxy(setting: string) {
+  return z.optional(z.undefined(expecting(`none: set ${setting}`)))
+}
+
+function hasForwarded(header: HeaderReader): boolean {
+  return header(FORWARDED_FOR) !== undefined || header(FORWARDED) !== undefined
+}
+
+function checkStore(given: PetStore) {
+  const store = parseOption('petStore', petStore, given)
+  const notices = new Set<string>()
+  const fail: Fail = (error, request) => {
+    if (!request || !isAborted(request)) report(store, error, request)
+    return adapterFunctionsOf(store).errorResponse('internal_error')
+  }
+  return {
+    fail,
+    notifyOnce(notice: string): void {
+      if (notices.has(notice)) return
+      notices.add(notice)
+      report(store, new PetStoreError('untrusted_forwarded_for', notice), undefined)
     },
   }
 }

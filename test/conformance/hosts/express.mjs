@@ -15,7 +15,12 @@ export function shop(express, wildcard) {
   const log = []
   app.get(['/before', '/probe', '/issue'], async (request, response) => response.send(await ownRoute(request.path)))
   app.get('/log', (_request, response) => response.json(log))
-  for (const { petStore, options } of mounts) app.use(toExpressHandler(petStore, options))
+  for (const { petStore, options = {} } of mounts) {
+    // An app of its own has its own setting.
+    const mount = 'trustProxy' in options ? express().set('trust proxy', options.trustProxy) : app
+    mount.use(toExpressHandler(petStore))
+    if (mount !== app) app.use(mount)
+  }
   app.use('/shop', toExpressHandler(below))
   app.use('/shop', toExpressHandler(whole))
   mountInRouters(app, express, wildcard)

@@ -80,6 +80,12 @@ export const limitTable: readonly Limit[] = [
     reason: 'the Fetch standard forbids a Request with this method',
   },
   {
+    hosts: ['Express 4', 'Express 5', 'Fastify'],
+    rules: ['with trustProxy 1, uses the last address of Forwarded'],
+    shows: /401 !== 429|429 !== 401/,
+    reason: 'the host finds the client itself, and does not read Forwarded',
+  },
+  {
     hosts: ['React Router'],
     rules: ['rejects a second Authorization header'],
     shows: /200 !== 401/,

@@ -23,10 +23,10 @@ const hosts: Record<string, (petStore: PetStore, options: Options) => Promise<Se
     const { url } = await startServer({ wrap: () => petStore, ...options })
     return (headers) => fetch(`${url}/v1/pets`, { headers })
   },
-  async toFastifyPlugin(petStore, options) {
-    const server = Fastify()
+  async toFastifyPlugin(petStore, { trustProxy }) {
+    const server = Fastify(trustProxy === undefined ? {} : { trustProxy: () => trustProxy !== false })
     onTestFinished(() => void server.close())
-    server.register(toFastifyPlugin, { petStore, ...options })
+    server.register(toFastifyPlugin, { petStore })
     const address = await server.listen({ port: 0 })
     return (headers) => fetch(`${address}/v1/pets`, { headers })
   },
@@ -88,7 +88,10 @@ test.each(forwardings)('%s reports %j once if trustProxy is unset', async (host,
   ])
 })
 
-test.each(Object.entries(hosts))('%s reports once that the two headers contradict each other', async (_host, mount) => {
+/** The hosts that read the headers by our option, not by a setting of their own. */
+const ownReaders = Object.entries(hosts).filter(([host]) => host !== 'toFastifyPlugin')
+
+test.each(ownReaders)('%s reports once that the two headers contradict each other', async (_host, mount) => {
   const { petStore, onError } = watchedStore()
   const send = await mount(petStore, { trustProxy: 1 })
   const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.8' }

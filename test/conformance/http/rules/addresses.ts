@@ -26,6 +26,7 @@ export const addresses: Rules = {
   'with trustProxy 1, uses the last address of Forwarded': async ({ send }) => {
     const ask = (forwarded: string) => send('/hops/v1/pets', { headers: { forwarded } })
     expectError(await ask('for=9.9.9.9, for="[2001:db8::5]";proto=https'), 401, 'missing_api_key')
+    expectError(await ask('for=7.7.7.7'), 401, 'missing_api_key')
     expectError(await ask('for="[2001:db8::6]:4711"'), 429, 'rate_limit_exceeded')
   },
   'with listed proxies, uses the last untrusted address': async ({ send }) => {
