@@ -105,9 +105,11 @@ export function responseError(
   now: number,
 ): PetStoreError {
   const options = { status, retryAfterSeconds: readRetryAfter(headers, serverTime(headers, now)) }
-  const { code, message } = Object(parseJsonIfValid(body)) as Record<string, unknown>
+  const { code, message, status: stated } = Object(parseJsonIfValid(body)) as Record<string, unknown>
   const shown = typeof message === 'string' ? quotable(message, apiKey) : undefined
-  if (isErrorCode(code)) return new PetStoreError(code, shown, options)
+  // A key store may refuse a key with a code of its own. The page of a proxy has no such status.
+  const isOwnCode = [401, 403].includes(status) && stated === BigInt(status) && typeof code === 'string'
+  if (isErrorCode(code) || isOwnCode) return new PetStoreError(code, shown, options)
   const page = quotable((typeof body === 'string' ? body : new TextDecoder().decode(body)).trim(), apiKey)
   const text = `expected an error of the pet store, got status ${status}${page && ` and "${page}"`}`
   const kind = UNAVAILABLE.includes(status) ? 'service_unavailable' : 'unexpected_response'

@@ -330,6 +330,11 @@ describe('an error', () => {
     expect(error.message).toContain('I am a teapot.')
   })
 
+  test('has the code of a key store that refuses the key', async () => {
+    const error = await errorOf(json('{"code":"account_suspended","message":"Pay first.","status":403}', 403))
+    expect(error).toMatchObject({ code: 'account_suspended', status: 403, message: 'Pay first.' })
+  })
+
   test('with a message that is no text has the message of its code', async () => {
     const error = await errorOf(json('{"code":"pet_not_found","message":{},"status":404}', 404))
     expect(error.message).toBe('The animal could not be found.')
