@@ -13,14 +13,6 @@ export default [
     modifyEsbuildConfig,
   },
   {
-    name: 'the same in a bundle of CommonJS',
-    path: 'dist/index.cjs',
-    import: '{ createPetStore }',
-    gzip: true,
-    limit: '46 kB',
-    modifyEsbuildConfig,
-  },
-  {
     name: 'the client, with all of its exports',
     path: 'dist/client.js',
     gzip: true,

@@ -9,9 +9,6 @@ const shared: Options = {
   platform: 'neutral',
   external: [/^node:/],
   removeNodeProtocol: false,
-  // Only what is used is bundled: the entries of zod load all of its locales, and lossless-json has nine files. At each start,
-  // they would take 50 ms and 8 ms.
-  noExternal: [/^zod/, 'leven', 'lossless-json'],
 }
 
 /** Writes the migrations of D1 as the files that `wrangler d1 migrations apply` takes. */

@@ -65,4 +65,5 @@ export const pet = z.looseObject(
   expecting('an animal with id, name, categoryId and status'),
 )
 
-export const pets = z.array(pet, expecting('an array of animals'))
+export const expectingPets = expecting('an array of animals')
+export const pets = z.array(pet, expectingPets)

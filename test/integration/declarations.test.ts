@@ -56,11 +56,11 @@ function exportsOf(entry: string): string[] {
   })
 }
 
-test.each(Object.keys(entryPoints))(
-  'a program that imports only %s can emit declarations of what it creates',
-  (entry) => {
-    const lines = exportsOf(entry)
-    const { problems } = compile([`import * as entry from '${entry}'`, ...lines].join('\n'))
-    expect({ lines, problems }).toEqual({ lines, problems: [] })
-  },
-)
+// A program that exports what it makes of the schemas installs zod itself, as their types are those of zod.
+const entries = Object.keys(entryPoints).filter((entry) => entry !== 'petstore-kit/schemas')
+
+test.each(entries)('a program that imports only %s can emit declarations of what it creates', (entry) => {
+  const lines = exportsOf(entry)
+  const { problems } = compile([`import * as entry from '${entry}'`, ...lines].join('\n'))
+  expect({ lines, problems }).toEqual({ lines, problems: [] })
+})
