@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { hostProgram } from '../../conformance/start-host.ts'
 import { testHost } from '../../conformance/test-host.ts'
-import { HANG } from '../../support/deadline.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
 import { missing } from '../../support/skips.ts'
 
@@ -18,16 +17,6 @@ test.skipIf(missing('Deno', binary !== undefined)).each(['at-once', 'later'])(
     const { stdout } = await promisify(execFile)(binary ?? '', args)
     // `onResponse` gets 499, or 400 if Deno ends the body before it aborts the signal. No animal is added.
     expect(stdout).toMatch(/^(?:499|400) 0\n$/)
-  },
-)
-
-// If this fails, Deno no longer ends such a body at `shutdown`, and docs/operating.md needs no advice about it.
-test.skipIf(missing('Deno', binary !== undefined))(
-  'Deno: an upload that arrives during shutdown() gets 400',
-  async () => {
-    const args = ['run', '--allow-all', hostProgram('deno-shutdown.mjs')]
-    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: HANG })
-    expect(stdout).toBe('400 incomplete_body\n')
   },
 )
 
