@@ -9,12 +9,16 @@ import { countingSql } from '../shared/counting-sql.ts'
 export const timeOr = (given: string) =>
   `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
 
-/** SQL for an animal as JSON. Integers are texts, because JavaScript would round a number. */
-const petJson = (row: string) =>
-  `json_build_object('id', ${row}.id::text, 'name', ${row}.name, 'category', ${row}.category_id::text, 'status', ${row}.status)`
+const sha256 = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
+
+const DROPPED = 'the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row'
+
+const ANIMALS = `json_to_recordset(given) AS animal (name text, category bigint, status text, key text, fingerprint text)`
 
 /**
- * Adds animals, and returns each as JSON, in the order of `given`. `at` is the time, or null for
+ * Adds animals, and returns each as it was stored, in the order of `given`: first those without an
+ * idempotency key, in one statement, because that takes half of the time. `same` is null, or says
+ * for a used idempotency key whether the fingerprints are equal. `at` is the time, or null for
  * PostgreSQL's time. `lock_wait` is the longest wait for a lock, in milliseconds.
  *
  * `SET lock_timeout = 0` makes PostgreSQL restore the caller's `lock_timeout` when the function
@@ -22,47 +26,51 @@ const petJson = (row: string) =>
  * `search_path` of the migration, which names the schema of the tables.
  */
 const ADD_PETS = `
-CREATE FUNCTION add_pets(given json, at double precision, lock_wait int) RETURNS SETOF json
+CREATE FUNCTION add_pets(given json, at double precision, lock_wait int)
+RETURNS TABLE (id bigint, name text, category bigint, status text, same boolean)
 LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
 DECLARE
   entry record;
-  pet pets;
   used used_keys;
   now bigint;
+  added int;
 BEGIN
   PERFORM set_config('lock_timeout', lock_wait::text, true);
   -- A client that follows the list by id must miss no animal, so ids become visible in ascending order: this transaction takes
   -- ids only while it holds the lock of this row, and holds it until its commit.
-  PERFORM FROM turn WHERE id = 1 FOR UPDATE;
+  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)';
   END IF;
   now := ${timeOr('at')};
-  FOR entry IN
-    SELECT * FROM json_to_recordset(given)
-      AS entry (name text, category bigint, status text, key_sha256 text, fingerprint_sha256 text)
-  LOOP
+
+  RETURN QUERY INSERT INTO pets (name, category_id, status)
+    SELECT animal.name, animal.category, animal.status FROM ${ANIMALS} WHERE animal.key IS NULL
+    RETURNING pets.id, pets.name, pets.category_id, pets.status, NULL::boolean;
+  GET DIAGNOSTICS added = ROW_COUNT;
+  IF added < (SELECT count(*) FROM ${ANIMALS} WHERE animal.key IS NULL) THEN RAISE EXCEPTION '${DROPPED}'; END IF;
+
+  FOR entry IN SELECT * FROM ${ANIMALS} WHERE animal.key IS NOT NULL LOOP
     -- No other transaction can use the same key meanwhile, because it would need the turn.
-    IF entry.key_sha256 IS NOT NULL THEN
-      SELECT * INTO used FROM used_keys AS known
-        WHERE known.key_sha256 = decode(entry.key_sha256, 'hex') AND known.used_at + ${KEY_PERIOD} > now;
-      IF FOUND THEN
-        RETURN NEXT json_build_object('pet', used.pet,
-          'same', used.fingerprint_sha256 = decode(entry.fingerprint_sha256, 'hex'));
-        CONTINUE;
-      END IF;
+    SELECT * INTO used FROM used_keys
+      WHERE key_sha256 = ${sha256('entry.key')} AND used_at + ${KEY_PERIOD} > now;
+    IF FOUND THEN
+      SELECT pet.id, pet.name, pet.category, pet.status INTO id, name, category, status
+        FROM json_to_record(used.pet) AS pet (id bigint, name text, category bigint, status text);
+      same := used.fingerprint_sha256 = ${sha256('entry.fingerprint')};
+      RETURN NEXT;
+      CONTINUE;
     END IF;
-    INSERT INTO pets (name, category_id, status) VALUES (entry.name, entry.category, entry.status) RETURNING * INTO pet;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row';
-    END IF;
-    IF entry.key_sha256 IS NOT NULL THEN
-      INSERT INTO used_keys AS known (key_sha256, fingerprint_sha256, pet, used_at)
-        VALUES (decode(entry.key_sha256, 'hex'), decode(entry.fingerprint_sha256, 'hex'), ${petJson('pet')}, now)
-        ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet, used_at) =
-          (excluded.fingerprint_sha256, excluded.pet, excluded.used_at);
-    END IF;
-    RETURN NEXT json_build_object('pet', ${petJson('pet')});
+    INSERT INTO pets (name, category_id, status) VALUES (entry.name, entry.category, entry.status)
+      RETURNING pets.id, pets.name, pets.category_id, pets.status INTO id, name, category, status;
+    IF NOT FOUND THEN RAISE EXCEPTION '${DROPPED}'; END IF;
+    INSERT INTO used_keys (key_sha256, fingerprint_sha256, pet, used_at)
+      VALUES (${sha256('entry.key')}, ${sha256('entry.fingerprint')},
+        json_build_object('id', id, 'name', name, 'category', category, 'status', status), now)
+      ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet, used_at) =
+        (excluded.fingerprint_sha256, excluded.pet, excluded.used_at);
+    same := NULL;
+    RETURN NEXT;
   END LOOP;
 END $body$;`
 

@@ -33,7 +33,8 @@ export function petStatements(schema: string) {
     pageOfStatus: `${pets} WHERE (status, pets.id) > ($3::text, $1::bigint) AND status <= $3::text
   ORDER BY status, pets.id LIMIT $2::bigint`,
     pet: `${pets} WHERE pets.id = $1::bigint`,
-    addPets: `SELECT added::text AS added FROM ${schema}.add_pets($1::text::json, $2::float8, $3::int) AS added`,
+    addPets: `SELECT id::text AS id, name, category::text AS category, status, same
+  FROM ${schema}.add_pets($1::text::json, $2::float8, $3::int)`,
     removeExpiredKeys: prune(
       `${schema}.used_keys`,
       `used_at <= ${timeAgo(KEY_PERIOD)}`,

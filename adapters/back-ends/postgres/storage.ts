@@ -1,6 +1,6 @@
-import type { CallContext, CreatedPet, Pet, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
+import type { Idempotency, Pet, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
-import { hashIdempotency, type IdempotencyHashes } from '../../../src/pets/idempotency.ts'
+import { keyText } from '../../../src/pets/idempotency.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { inBatches } from './batches.ts'
 import { inBackground, type PostgresContext } from './connection.ts'
@@ -17,13 +17,13 @@ interface PetRow {
   readonly status: PetStatus
 }
 
-/** What `add_pets` returns for an animal. `same` says whether the fingerprints of a used key are equal. */
-interface AddedRow {
-  readonly pet: PetRow
-  readonly same?: boolean
+/** What `add_pets` returns for an animal. */
+interface AddedRow extends PetRow {
+  /** Whether the fingerprints are equal; null if the idempotency key was new. */
+  readonly same: boolean | null
 }
 
-/** An animal to add as a JSON object, with the hashes of its idempotency key if it has one. */
+/** An animal to add as a JSON object, with its idempotency key and fingerprint if it has them. */
 interface Given {
   readonly json: string
   readonly hasKey: boolean
@@ -48,21 +48,18 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
   const add = inBatches({
     lockTimeout,
     async send(given: readonly Given[]) {
-      const pets = `[${given.map(({ json }) => json)}]`
-      const rows = await query<{ readonly added: string }>(statements.addPets, [pets, now(), lockTimeout])
+      // The function returns the animals without a key first.
+      const ordered = given.toSorted((a, b) => Number(a.hasKey) - Number(b.hasKey))
+      const pets = `[${ordered.map(({ json }) => json)}]`
+      const rows = await query<AddedRow>(statements.addPets, [pets, now(), lockTimeout])
       const keys = given.filter(({ hasKey }) => hasKey).length
       if (keys > 0) pruneKeys(keys)
-      return rows.map(({ added }) => JSON.parse(added) as AddedRow)
+      const rowOf = new Map(rows.map((row, index) => [ordered[index], row]))
+      return given.map((one) => rowOf.get(one) as AddedRow)
     },
     maxSize: LARGEST_BATCH,
     sizeOf: ({ json }) => json.length + ROW_SIZE,
   })
-
-  async function addWithKey(pet: PetMembers, hashes: IdempotencyHashes, context?: CallContext): Promise<CreatedPet> {
-    const added = await add({ json: jsonOf(pet, hashes), hasKey: true }, context)
-    const created = toPet(added.pet)
-    return added.same === undefined ? created : { ...created, earlier: added.same ? 'same' : 'different' }
-  }
 
   return {
     async list({ limit, after = INT64_MIN, status }) {
@@ -74,9 +71,9 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
       return rows.map(toPet)
     },
     async create(pet, { idempotency } = {}, context) {
-      if (idempotency) return addWithKey(pet, await hashIdempotency(idempotency), context)
-      const { pet: added } = await add({ json: jsonOf(pet), hasKey: false }, context)
-      return toPet(added)
+      const added = await add({ json: jsonOf(pet, idempotency), hasKey: idempotency !== undefined }, context)
+      const created = toPet(added)
+      return added.same === null ? created : { ...created, earlier: added.same ? 'same' : 'different' }
     },
     async get(id) {
       const [row] = await query<PetRow>(statements.pet, [String(id)])
@@ -89,13 +86,16 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
  * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
  * statement. The members are the columns of `entry` in the function `add_pets`.
  */
-function jsonOf({ name, categoryId, status }: PetMembers, hashes?: IdempotencyHashes): string {
+function jsonOf({ name, categoryId, status }: PetMembers, idempotency: Idempotency | undefined): string {
   if (!isStorable(name) || !isInt64(categoryId))
     throw new TypeError(
       'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
     )
   const row = { name, category: String(categoryId), status }
-  return JSON.stringify(hashes ? { ...row, key_sha256: hashes.key, fingerprint_sha256: hashes.fingerprint } : row)
+  if (idempotency === undefined) return JSON.stringify(row)
+  // Texts in JSON, because they may contain U+0000 or lone surrogates.
+  const fingerprint = JSON.stringify(idempotency.fingerprint)
+  return JSON.stringify({ ...row, key: keyText(idempotency), fingerprint })
 }
 
 function toPet({ id, name, category, status }: PetRow): Pet {

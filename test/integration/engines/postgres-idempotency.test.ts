@@ -89,7 +89,7 @@ describe.skipIf(noPostgres)('idempotency keys on PostgreSQL', () => {
       {
         key_sha256: sha256,
         fingerprint_sha256: sha256,
-        pet: { id: '1', name: 'Rex', category: '1', status: 'sold' },
+        pet: { id: 1, name: 'Rex', category: 1, status: 'sold' },
         used_at: String(START),
       },
     ])

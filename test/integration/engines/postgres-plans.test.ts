@@ -106,15 +106,8 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
     { subject: 'address:new', bucket: 7, ...rules },
     { subject: 'key:70000', bucket: null, ...rules },
   ])
-  const animals = JSON.stringify(
-    ['aa', 'bb'].map((hash) => ({
-      name: 'Rex',
-      category: '1',
-      status: 'sold',
-      key_sha256: hash,
-      fingerprint_sha256: 'ff',
-    })),
-  )
+  const animal = { name: 'Rex', category: '1', status: 'sold' }
+  const animals = JSON.stringify([animal, { ...animal, key: 'order-1', fingerprint: 'f' }])
   const time = null
 
   /** The values of each statement. A statement without values fails the check of types. */

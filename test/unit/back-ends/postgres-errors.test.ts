@@ -91,7 +91,7 @@ describe('errors of PostgreSQL', () => {
       const pets = JSON.parse(String(values?.[0])) as { name: string }[]
       if (pets.some(({ name }) => name === 'refused'))
         throw error({ code: 'ERR_POSTGRES_SERVER_ERROR', errno: '23514' })
-      return { rows: pets.map((pet, index) => ({ added: JSON.stringify({ pet: { ...pet, id: String(index + 1) } }) })) }
+      return { rows: pets.map((pet, index) => ({ ...pet, id: String(index + 1), same: null })) }
     }
     const { storage } = postgres({ query })
     const names = ['a', 'refused', 'b', 'c']

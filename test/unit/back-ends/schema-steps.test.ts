@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['02fd1141e2de0c9ebdae43e1fe401e58922173c7ea4aa7aa2ef74578c0df6446'],
+    hashes: ['361077c10aec7ea9bed8d73401c3558188071474d63bd5dd5020e1a9b8c666eb'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
