@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import ts from 'typescript'
 import { expect, onTestFinished, test } from 'vitest'
@@ -59,6 +59,48 @@ test('every member of a public name is documented', () => {
       .map((member) => `${name}.${member.name}`),
   )
   expect(silent).toEqual([])
+})
+
+/** Returns the types of this package that a declaration names. A value without a written type has an inferred one. */
+function typesIn(symbol: ts.Symbol): ts.Symbol[] {
+  const found = new Set<ts.Symbol>()
+  const visit = (node: ts.Node): void => {
+    const isPrivate = ts.canHaveModifiers(node) && (ts.getCombinedModifierFlags(node as ts.Declaration) & PRIVATE) !== 0
+    if (isPrivate || ts.isBlock(node) || (ts.isPropertyDeclaration(node) && ts.isPrivateIdentifier(node.name))) return
+    if (ts.isIdentifier(node)) {
+      const known = checker.getSymbolAtLocation(node) ?? (node as { symbol?: ts.Symbol }).symbol
+      if (known) found.add(known.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(known) : known)
+    }
+    ts.forEachChild(node, visit)
+  }
+  for (const declaration of symbol.declarations ?? []) {
+    const isTyped = ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration)
+    const inferred = isTyped ? undefined : checker.typeToTypeNode(checker.getTypeOfSymbol(symbol), undefined, INFERRED)
+    visit(ts.isVariableDeclaration(declaration) ? (inferred as ts.TypeNode) : declaration)
+    if (inferred) visit(inferred)
+  }
+  return [...found].filter(isOurType)
+}
+
+const PRIVATE = ts.ModifierFlags.Private | ts.ModifierFlags.Protected
+const INFERRED = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.UseAliasDefinedOutsideCurrentScope
+const TYPES = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
+
+function isOurType({ flags, declarations = [] }: ts.Symbol): boolean {
+  const isOurs = declarations.some((declaration) =>
+    /^(?:src|adapters)\//.test(relative(root, declaration.getSourceFile().fileName)),
+  )
+  return isOurs && (flags & TYPES) !== 0
+}
+
+test('an entry point exports every type that a public signature names', () => {
+  const exported = new Set(named.map(({ symbol }) => symbol))
+  const hidden = named.flatMap(({ name, symbol }) =>
+    typesIn(symbol)
+      .filter((type) => !exported.has(type))
+      .map((type) => `${name} names ${type.name}`),
+  )
+  expect(hidden).toEqual([])
 })
 
 test('every public function has an example', () => {
