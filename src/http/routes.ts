@@ -43,7 +43,7 @@ export function routerPath(path: string): string {
 /**
  * Finds the route of a method and a path below the base path, such as `/pets/7`. `router.fetch` is
  * not used, because it does not support HEAD, and does not list the methods for `Allow`. It also
- * parses a URL for each request, which takes 16 % of the time of a list.
+ * parses a URL for each request, which takes 0.6 µs, a tenth of the time of a list without HTTP.
  */
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
