@@ -155,38 +155,31 @@ export function writePets(pets: readonly Pet[]): string {
   let text = ''
   // Unlike `map`, this loop does not skip the missing items of a sparse array, so `writePet` throws
   // for them.
-  for (const pet of pets) text += (text === '' ? '' : ',') + JsonKeeper.jsonOf(pet)
+  for (const pet of pets) text += (text === '' ? '' : ',') + jsonOf(pet)
   return `[${text}]`
 }
 
-/** Its constructor returns the object itself, to which a subclass then adds its private members. */
-class Same {
-  constructor(object: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: see above
-    return object
-  }
-}
-
 /**
- * Keeps the JSON of an animal that cannot change, in a private member of the animal, which stays a
- * plain object. A `WeakMap` with a million animals would make each garbage collection eight times
- * as long.
+ * The place in an animal where its JSON is kept. It is not enumerable, so a copy by `{ ...pet }` does not have it. A
+ * `WeakMap` with a million animals would make each garbage collection eight times as long.
  */
-class JsonKeeper extends Same {
-  #json: string | undefined = undefined
+const KEPT = Symbol('json')
 
-  static jsonOf(pet: Pet): string {
-    // A storage may return anything, and `in` throws unless it gets an object.
-    if (Object(pet) !== pet || !(#json in pet)) return writePet(pet)
-    pet.#json ??= writePet(pet)
-    return pet.#json
-  }
+/** An animal that cannot change. Its JSON is written at the first page with it. */
+interface FrozenPet extends Pet {
+  readonly [KEPT]?: { json: string | undefined }
 }
 
-/** Freezes an animal. Its JSON is written only once, at the first page with it. */
+/** Freezes an animal, and gives it a place for its JSON. */
 export function freezeWithJson(pet: Pet): Pet {
-  // A bundler would drop `new` if its result were not used.
-  return Object.freeze(new JsonKeeper(pet) as unknown as Pet)
+  return Object.freeze(Object.defineProperty(pet, KEPT, { value: { json: undefined } }))
+}
+
+function jsonOf(pet: FrozenPet | null | undefined): string {
+  const kept = pet?.[KEPT]
+  if (kept === undefined) return writePet(pet as Pet)
+  kept.json ??= writePet(pet as Pet)
+  return kept.json
 }
 
 /**
