@@ -22,7 +22,8 @@ export function answerBrokenRequests(
     const isBodyBroken = latest?.req.complete === false
     // A client that has left reads no response.
     if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE') socket.destroy()
-    else if (isBodyBroken && latest.headersSent) socket.destroySoon()
+    // The client has its response, or still waits for an earlier one, whose place no other may take.
+    else if (isBodyBroken && (latest.headersSent || latest.socket === null)) socket.destroySoon()
     // The connection still needs the response to an earlier request.
     else if (!isBodyBroken && latest?.destroyed === false) latest.shouldKeepAlive = false
     // Node emits `clientError` again for all data that arrives later.

@@ -29,8 +29,9 @@ function holdTimers(): void {
 }
 
 test('responds to a rejected upload before it ends', async () => {
+  const { url } = await startServer()
   holdTimers()
-  const connection = await rawConnection((await startServer()).url)
+  const connection = await rawConnection(url)
   await connection.send(uploadHead(64))
   expect(await connection.answer()).toMatchObject({ status: 401, headers: { connection: 'keep-alive' } })
 })
