@@ -3,13 +3,11 @@ import { sleep, systemClock } from '../../../src/support/time.ts'
 import { unavailable } from '../shared/errors.ts'
 import { isLocked, translated } from './errors.ts'
 
-/** In milliseconds. Other processes hold the lock for one transaction. */
-const LONGEST_PAUSE = 16
-
-/** Returns how long to wait before a locked file is tried again, in milliseconds. */
-export function pauseAfter(failedAttempts: number): number {
-  return Math.min(2 ** (failedAttempts - 1), LONGEST_PAUSE)
-}
+/**
+ * How long to wait before a locked file is tried again, in milliseconds. After longer pauses, a
+ * process rarely finds the file unlocked while others write all the time.
+ */
+export const LOCK_PAUSE = 2
 
 export function lockedFor(busyTimeout: number): PetStoreError {
   return unavailable(
@@ -26,13 +24,13 @@ export type Read = <T>(work: () => T) => Promise<T>
  */
 export async function readWhenUnlocked<T>(read: () => T, busyTimeout: number): Promise<T> {
   const startedAt = systemClock.monotonic()
-  for (let attempts = 1; ; attempts++) {
+  for (;;) {
     try {
       return read()
     } catch (error) {
       if (!isLocked(error)) throw translated(error)
       if (systemClock.monotonic() - startedAt >= busyTimeout) throw lockedFor(busyTimeout)
-      await sleep(pauseAfter(attempts))
+      await sleep(LOCK_PAUSE)
     }
   }
 }

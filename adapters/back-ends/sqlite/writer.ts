@@ -5,7 +5,7 @@ import { atEndOfEventLoopTurn } from '../shared/event-loop-turn.ts'
 import type { SqliteDatabase } from './connection.ts'
 import { isLocked, translated } from './errors.ts'
 import { createLogMover } from './full-disk.ts'
-import { lockedFor, pauseAfter } from './locks.ts'
+import { LOCK_PAUSE, lockedFor } from './locks.ts'
 
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
@@ -65,14 +65,11 @@ export function createWriter(database: SqliteDatabase, { check, busyTimeout }: W
   /** While this list has a job, `flush` or `retry` is scheduled. */
   const waiting: Job[] = []
   const moveLogIfFull = createLogMover(database)
-  /** How often the file was locked since the last transaction. */
-  let failedAttempts = 0
 
   function flush(): void {
     const locked = commit(waiting.splice(0, LARGEST_GROUP))
     waiting.unshift(...locked)
-    failedAttempts = locked.length > 0 ? failedAttempts + 1 : 0
-    if (failedAttempts > 0) setTimeout(retry, pauseAfter(failedAttempts))
+    if (locked.length > 0) setTimeout(retry, LOCK_PAUSE)
     else if (waiting.length > 0) atEndOfEventLoopTurn(flush)
   }
 
