@@ -5,22 +5,19 @@ import { bucketOf, subjectName } from '../shared/counters.ts'
 import { pruneSchedule } from '../shared/prune.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
 import type { Read } from './locks.ts'
-import { countStatements } from './statements.ts'
+import { quotaStatements } from './statements.ts'
 import type { Transaction, Write } from './writer.ts'
-
-interface Row {
-  readonly state: string
-  readonly ends_at: number
-}
 
 /** The counter of a subject in one transaction. */
 interface Counter {
-  /** The row in the table, as the transaction has read it. */
-  readonly row: Row | undefined
+  /** The state as JSON, as the transaction has read it; `undefined` for a new subject. */
+  readonly stored: string | undefined
   /** `null` for a client with a key. */
   readonly bucket: number | null
   /** The state after the requests that the transaction has counted so far. */
   readonly state: QuotaState
+  /** The last of these requests. */
+  last?: QuotaCount
 }
 
 /**
@@ -33,10 +30,10 @@ interface Counter {
  */
 export function sqliteQuota(
   database: SqliteDatabase,
-  { read: readFile, write }: { readonly read: Read; readonly write: Write },
+  { read, write }: { readonly read: Read; readonly write: Write },
   clock: Clock,
 ): QuotaStore {
-  const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
+  const statements = prepareAll(database, quotaStatements)
   /** The counters that each transaction has read, by their subjects. */
   const countersOf = new WeakMap<Transaction, Map<string, Counter>>()
   const isPruneDue = pruneSchedule()
@@ -51,9 +48,9 @@ export function sqliteQuota(
     return counters
   }
 
-  function readState(subject: string): { readonly row: Row | undefined; readonly state: QuotaState } {
-    const [row] = read.all(subject) as Row[]
-    return { row, state: row ? JSON.parse(row.state) : newQuotaState() }
+  function readCounter(subject: string): Pick<Counter, 'stored' | 'state'> {
+    const [row] = statements.counter.all(subject) as [{ readonly state: string }?]
+    return { stored: row?.state, state: row ? JSON.parse(row.state) : newQuotaState() }
   }
 
   /** Returns the counter of a subject. The first call in a transaction reads it. */
@@ -61,26 +58,25 @@ export function sqliteQuota(
     const counters = countersOf.get(transaction) ?? openCounters(transaction)
     const known = counters.get(subject)
     if (known) return known
-    const counter = { ...readState(subject), bucket: anonymous ? bucketOf(subject) : null }
+    const counter = { ...readCounter(subject), bucket: anonymous ? bucketOf(subject) : null }
     counters.set(subject, counter)
     return counter
   }
 
-  /**
-   * Uses `replace` only for a new `ends_at`, because `replace` also writes the index. Writes
-   * nothing during a ban.
-   */
-  function save(subject: string, { row, bucket, state }: Counter): void {
-    if (row === undefined && bucket !== null) makeRoom.run(bucket)
-    const text = JSON.stringify(state)
-    const endsAt = Math.max(state.minuteEndsAt, state.dayEndsAt, state.bannedUntil)
-    if (row?.ends_at !== endsAt) replace.run(subject, text, endsAt, bucket)
-    else if (row.state !== text) update.run(text, subject)
+  /** Writes nothing if the state has not changed, as during a ban. */
+  function save(subject: string, { stored, bucket, state, last }: Counter): void {
+    if (stored === JSON.stringify(state)) return
+    if (stored === undefined && bucket !== null) statements.makeRoom.run(bucket)
+    const { usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refusedInMinute, bannedUntil } = state
+    const counts = [usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refusedInMinute, bannedUntil]
+    statements.save.run(subject, bucket, ...counts, last?.now ?? 0, Number(last?.granted ?? false))
   }
 
   function count(request: QuotaRequest, askedAt: number, transaction: Transaction): QuotaCount {
-    const { state } = counterOf(request, transaction)
-    return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
+    const counter = counterOf(request, transaction)
+    const now = afterWaiting(Math.floor(request.now), clock.now() - askedAt, counter.state)
+    counter.last = countRequest(counter.state, { ...request, now })
+    return counter.last
   }
 
   async function spend(request: QuotaRequest, context?: CallContext): Promise<QuotaCount> {
@@ -91,7 +87,7 @@ export function sqliteQuota(
       const counted = count({ ...request, subject }, askedAt, transaction)
       // Delete old counters inside the transaction, so that an error rejects this request and is
       // reported.
-      if (prunes) transaction.beforeCommit(() => prune.run(request.now))
+      if (prunes) transaction.beforeCommit(() => statements.prune.run(request.now))
       return counted
     }, context)
   }
@@ -108,7 +104,7 @@ export function sqliteQuota(
     spend,
     async peek(request) {
       const subject = await subjectName(request.subject)
-      return readFile(() => peekCount(readState(subject).state, request))
+      return read(() => peekCount(readCounter(subject).state, request))
     },
     reset,
   }

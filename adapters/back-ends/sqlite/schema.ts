@@ -1,6 +1,8 @@
 import { laterSchema } from '../shared/errors.ts'
 
 /**
+ * The tables. All times are milliseconds since 1970, as JavaScript has them.
+ *
  * Each step leads from one schema version to the next. Never change a released step; add another
  * step.
  *
@@ -17,16 +19,14 @@ export const STEPS: readonly string[] = [
   status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
 ) STRICT;
 CREATE INDEX petstore_pets_by_status ON petstore_pets (status, id);
--- Idempotency keys of the last 48 hours, in the order of their use, each with its animal as it was added.
+-- Idempotency keys of the last 48 hours, in the order of their use, each with its animal.
 CREATE TABLE petstore_used_keys (
   -- A hash of the scope and the key.
   key_sha256 TEXT PRIMARY KEY,
   -- A hash of what the client sent.
   fingerprint_sha256 TEXT NOT NULL,
-  pet_id INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  category_id INTEGER NOT NULL,
-  status TEXT NOT NULL,
+  -- The animal as it was added, as JSON: id, name, category and status.
+  pet TEXT NOT NULL,
   used_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE petstore_keys (
@@ -35,21 +35,34 @@ CREATE TABLE petstore_keys (
   token_sha256 TEXT NOT NULL UNIQUE,
   plan TEXT NOT NULL,
   account TEXT,
-  per_minute INTEGER,
-  per_day INTEGER,
+  -- Null if the limits of the plan apply.
+  limit_per_minute INTEGER,
+  limit_per_day INTEGER,
   label TEXT,
   created_at INTEGER NOT NULL,
   expires_at INTEGER,
   revoked_at INTEGER
 ) STRICT;
--- Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
+-- The counts of each customer and of each client address, after the last request that has changed them.
 CREATE TABLE petstore_quota (
   subject TEXT PRIMARY KEY,
-  state TEXT NOT NULL,
-  ends_at REAL NOT NULL,
-  bucket INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
+  -- Null for a customer. Client addresses share 256 buckets, each of a limited number of rows.
+  bucket INTEGER,
+  -- Requests that were granted in the minute that ends at minute_ends_at.
+  used_in_minute INTEGER NOT NULL,
+  minute_ends_at INTEGER NOT NULL,
+  -- Requests that were granted on the day that ends at day_ends_at.
+  used_in_day INTEGER NOT NULL,
+  day_ends_at INTEGER NOT NULL,
+  -- Refused requests in this minute that count towards the next ban.
+  refused_in_minute INTEGER NOT NULL,
+  -- The end of the ban, or 0.
+  banned_until INTEGER NOT NULL,
+  -- The time of the last request.
+  counted_at INTEGER NOT NULL,
+  -- 1 if the last request was granted, else 0.
+  last_granted INTEGER NOT NULL
+) STRICT;
 CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
 CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
 INSERT INTO petstore_schema (version) VALUES (1);`,

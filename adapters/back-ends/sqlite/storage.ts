@@ -33,16 +33,14 @@ interface Tables {
 export function tableStorage({ read, transact, hash, clock }: Tables): PetStorage {
   const isPruneDue = pruneSchedule()
 
-  async function create({ name, categoryId, status }: PetMembers, context?: CallContext): Promise<Pet> {
+  async function create(pet: PetMembers, context?: CallContext): Promise<Pet> {
+    const { name, categoryId, status } = pet
     const [added] = await transact([['addPet', name, `${categoryId}`, status]], context)
-    return storedPet(added)
+    return addedPet(added, pet)
   }
 
-  async function createWithKey(
-    { name, categoryId, status }: PetMembers,
-    idempotency: Idempotency,
-    context?: CallContext,
-  ): Promise<CreatedPet> {
+  async function createWithKey(pet: PetMembers, idempotency: Idempotency, context?: CallContext): Promise<CreatedPet> {
+    const { name, categoryId, status } = pet
     const { key, fingerprint } = await hash(idempotency)
     const now = clock?.now() ?? null
     const commands: Command[] = [
@@ -51,24 +49,24 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
       ['useKey', key, fingerprint, now],
       ['usedKey', key],
     ]
-    if (isPruneDue()) commands.push(['pruneExpiredKeys', now, now])
-    const [_expired, added, _used, found] = await transact(commands, context)
-    const pet = storedPet(found)
-    if (added?.length === 1) return pet
-    const [use] = found as [{ readonly fingerprint: string }]
-    return { ...pet, earlier: use.fingerprint === fingerprint ? 'same' : 'different' }
+    if (isPruneDue()) commands.push(['removeExpiredKeys', now, now])
+    const [_expired, added, used, found] = await transact(commands, context)
+    if (used?.length === 1) return addedPet(added, pet)
+    const [use] = found as [{ readonly json: string; readonly fingerprint: string }?]
+    if (use === undefined) throw nothingAdded()
+    return { ...fromRow(JSON.parse(use.json)), earlier: use.fingerprint === fingerprint ? 'same' : 'different' }
   }
 
   return {
     async list({ limit, after = 0n, status }) {
       const rows =
         status === undefined
-          ? await read('listAll', `${after}`, limit)
-          : await read('listStatus', status, `${after}`, limit)
+          ? await read('page', `${after}`, limit)
+          : await read('pageOfStatus', status, `${after}`, limit)
       return (parse(rows) as Row[]).map(fromRow)
     },
     async get(id) {
-      const rows = await read('getOne', `${id}`)
+      const rows = await read('pet', `${id}`)
       return rows.length === 0 ? undefined : fromRow(parse(rows) as Row)
     },
     create: (pet, { idempotency } = {}, context) =>
@@ -80,13 +78,17 @@ function parse(rows: readonly unknown[]): unknown {
   return JSON.parse((rows as JsonRows)[0]?.json ?? '[]')
 }
 
-/** Throws if there is no row: a trigger of the host may have dropped it, and the animal is not stored. */
-function storedPet(rows: readonly unknown[] | undefined): Pet {
-  if (rows?.length !== 1)
-    throw new Error(
-      'the database added no animal, and reported no error: look for a trigger on petstore_pets or petstore_used_keys',
-    )
-  return fromRow(parse(rows) as Row)
+/** Returns the animal whose id the database has returned. */
+function addedPet(rows: readonly unknown[] | undefined, pet: PetMembers): Pet {
+  const [row] = rows as [{ readonly id: string }?]
+  if (row === undefined) throw nothingAdded()
+  return petOf(BigInt(row.id), pet)
+}
+
+function nothingAdded(): Error {
+  return new Error(
+    'the database added no animal, and reported no error: look for a trigger on petstore_pets or petstore_used_keys',
+  )
 }
 
 function fromRow([id, name, categoryId, status]: Row): Pet {

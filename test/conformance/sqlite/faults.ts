@@ -4,7 +4,7 @@ import { BUCKET_SIZE, BUCKETS } from '../../../adapters/back-ends/shared/counter
 import { prepare } from '../../../adapters/back-ends/sqlite/connection.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
-import { countStatements, statements } from '../../../adapters/back-ends/sqlite/statements.ts'
+import { quotaStatements, statements } from '../../../adapters/back-ends/sqlite/statements.ts'
 import {
   type CreatedPet,
   createPetStore,
@@ -390,16 +390,16 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         // In the table of animals, `id` is another name of `rowid`.
         return details.map((detail) => detail.replaceAll('rowid', 'id'))
       }
-      const reads = Object.entries({ ...statements, ...countStatements }).filter(([, sql]) => sql.startsWith('SELECT'))
+      const reads = Object.entries({ ...statements, ...quotaStatements }).filter(([, sql]) => sql.startsWith('SELECT'))
       assert.deepEqual(Object.fromEntries(reads.map(([name, sql]) => [name, plan(sql)])), {
-        listAll: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id>?)'],
-        listStatus: ['SEARCH petstore_pets USING INDEX petstore_pets_by_status (status=? AND id>?)'],
-        getOne: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id=?)'],
+        page: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id>?)'],
+        pageOfStatus: ['SEARCH petstore_pets USING INDEX petstore_pets_by_status (status=? AND id>?)'],
+        pet: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id=?)'],
         usedKey: ['SEARCH petstore_used_keys USING INDEX sqlite_autoindex_petstore_used_keys_1 (key_sha256=?)'],
         key: ['SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_2 (token_sha256=?)'],
         // It returns every key.
         keys: ['SCAN petstore_keys'],
-        read: ['SEARCH petstore_quota USING PRIMARY KEY (subject=?)'],
+        counter: ['SEARCH petstore_quota USING INDEX sqlite_autoindex_petstore_quota_1 (subject=?)'],
       })
     })
 
@@ -418,6 +418,18 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       clock.advance(2 * DAY)
       await spendOften()
       assert.equal(count(), 1)
+    })
+
+    on('removes ended counts of a large table in several steps', async ({ database, quota }) => {
+      const { now } = manualClock()
+      const spendOften = () =>
+        Promise.all(Array.from({ length: PRUNE_PERIOD }, () => quota.spend(spending('key:a', now()))))
+      await spendOften()
+      database.exec(`WITH numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
+        INSERT INTO petstore_quota SELECT 'key:old:' || n, NULL, 1, 1, 1, 1, 0, 0, 1, 1 FROM numbers`)
+      const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
+      while (count() > 1_000) await spendOften()
+      assert.equal((await quota.spend(spending('key:a', now()))).usedInMinute, 60)
     })
 
     on('rejects one of 500 requests if ended counts cannot be removed', async ({ database, quota }) => {

@@ -11,7 +11,7 @@ const released = {
   },
   'SQLite and D1': {
     steps: sqliteSteps,
-    hashes: ['97bbd76cda8fc3f70be85fc833533e0e5fafefe2d9a61ba713e81bdd2f15115e'],
+    hashes: ['e25a1342413aaa4801f162793458144d326ceffc76cef503f9fd1082a9a72df0'],
   },
 }
 

@@ -1,11 +1,11 @@
 import { countingSql } from '../../shared/counting-sql.ts'
-import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
+import { COUNTS, ENGINE_TIME, makeRoomStatement, pruneStatement, REPLACE_COUNTS, STATE } from '../statements.ts'
 
-/** SQL for a count so far: a member of the stored state, or 0 if the subject has no counter. */
-const kept = (member: string) => `coalesce(q.state ->> '${member}', 0)`
+/** SQL for a count so far, or 0 if the subject has no counter. */
+const before = (column: string) => `coalesce(q.${column}, 0) AS ${column}`
 
 /**
- * Counts one request, and returns the counts after it.
+ * Counts one request, and returns the counter after it.
  *
  * Its parameters:
  * - `?1`: the subject;
@@ -16,36 +16,28 @@ const kept = (member: string) => `coalesce(q.state ->> '${member}', 0)`
  *
  * D1 passes numbers as floating point, so they are cast before integer division.
  */
-const spend = `INSERT INTO petstore_quota (subject, state, ends_at, bucket)
+const spend = `INSERT INTO petstore_quota (subject, bucket, ${COUNTS})
 WITH before AS (
   SELECT ?1 AS subject, CAST(coalesce(?6, ${ENGINE_TIME}) AS INTEGER) AS now, 1 AS requests,
     CAST(?2 AS INTEGER) AS per_minute, CAST(?3 AS INTEGER) AS per_day,
     CAST(?4 AS INTEGER) AS after_refusals, CAST(?5 AS INTEGER) AS ban_length,
-    ${kept('usedInMinute')} AS used_in_minute, ${kept('minuteEndsAt')} AS minute_ends_at,
-    ${kept('usedInDay')} AS used_in_day, ${kept('dayEndsAt')} AS day_ends_at,
-    ${kept('refusedInMinute')} AS refused_in_minute, ${kept('bannedUntil')} AS banned_until
+    ${before('used_in_minute')}, ${before('minute_ends_at')}, ${before('used_in_day')}, ${before('day_ends_at')},
+    ${before('refused_in_minute')}, ${before('banned_until')}
   FROM (SELECT 1) LEFT JOIN petstore_quota AS q ON q.subject = ?1
 ),
 ${countingSql({ least: 'min', greatest: 'max' })}
-SELECT subject, json_object('usedInMinute', used_in_minute, 'minuteEndsAt', minute_ends_at, 'usedInDay', used_in_day,
-  'dayEndsAt', day_ends_at, 'refusedInMinute', refused_in_minute, 'bannedUntil', banned_until, 'countedAt', now,
-  'lastGranted', last_granted, 'lastRefusedBeforeBan', last_refused_before_ban, 'endsAt', ends_at), ends_at, ?7
+SELECT subject, ?7, used_in_minute, minute_ends_at, used_in_day, day_ends_at, refused_in_minute, banned_until,
+  now, last_granted
 FROM counted WHERE true
-ON CONFLICT (subject) DO UPDATE SET state = excluded.state
-RETURNING state`
+${REPLACE_COUNTS}
+RETURNING ${STATE} AS state, counted_at AS countedAt, last_granted AS lastGranted`
 
-export const spendStatements = {
+export const quotaStatements = {
   spend,
-  peek: `SELECT (SELECT state FROM petstore_quota WHERE subject = ?1) AS state, CAST(coalesce(?2, ${ENGINE_TIME}) AS INTEGER) AS now`,
+  peek: `SELECT (SELECT ${STATE} FROM petstore_quota WHERE subject = ?1) AS state, CAST(coalesce(?2, ${ENGINE_TIME}) AS INTEGER) AS now`,
   reset: 'DELETE FROM petstore_quota WHERE subject = ?1',
-  // `prune` takes the time, or null for D1's time.
-  prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
-  // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if
-  // `ends_at` changes.
-  moveEnd: `UPDATE petstore_quota SET ends_at = state ->> 'endsAt' WHERE subject = ?1 AND ends_at < state ->> 'endsAt'`,
   // Deletes nothing for a client that already has a counter, because it needs no room.
-  makeRoom: makeRoomStatement(
-    'iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)',
-    `ends_at DESC, state ->> 'usedInDay' DESC`,
-  ),
+  makeRoom: makeRoomStatement('iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)'),
+  // `prune` takes the time, or null for D1's time.
+  prune: pruneStatement(`coalesce(?1, ${ENGINE_TIME})`),
 } as const
