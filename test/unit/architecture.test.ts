@@ -102,7 +102,7 @@ describe('the folders', () => {
       'lossless-json',
       'zod',
       'zod/mini',
-      'leven',
+      'fastest-levenshtein',
       'fast-check',
     ])
     for (const [file, names] of src) {
