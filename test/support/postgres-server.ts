@@ -152,7 +152,14 @@ async function serve(
   ]
   let server: ServerProcess | undefined
   const start = async () => {
-    server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept/, options)
+    while (server === undefined)
+      server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept/, options).catch(
+        (error: Error) => {
+          // On a busy machine, the kernel may still hold the shared memory of processes that were killed.
+          if (!error.message.includes('pre-existing shared memory block')) throw error
+          return undefined
+        },
+      )
   }
   const stop = async (how: 'clean' | 'crash' | 'kill' = 'clean') => {
     if (how === 'kill' && server !== undefined) await killWithChildren(server.pid)
