@@ -1,21 +1,21 @@
 // node examples/own-server.mjs
 import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createPetStore, memory, readyCheck } from 'petstore-kit'
+import { createPetStore, memory } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 
 const backEnd = memory() // or sqlite(…), postgres(…)
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 
-const handler = toNodeHandler(createPetStore(backEnd))
-const checkReady = readyCheck(backEnd)
+const petStore = createPetStore(backEnd)
+const handler = toNodeHandler(petStore)
 let isClosing = false
 
 const server = createServer(async (request, response) => {
   if (isClosing) response.setHeader('Connection', 'close')
   if (request.url !== '/ready') return handler(request, response)
-  const failing = isClosing ? ['server'] : await checkReady()
-  response.writeHead(failing.length === 0 ? 200 : 503).end(JSON.stringify(failing))
+  const { ok, failing } = await petStore.ready()
+  response.writeHead(ok && !isClosing ? 200 : 503).end(JSON.stringify({ failing, isClosing }))
 })
 server.keepAliveTimeout = 65_000 // longer than the load balancer keeps idle connections
 

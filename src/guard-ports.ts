@@ -1,95 +1,115 @@
 import { codeOf, isTokenRejection, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey } from './model.ts'
-import type { BackEnd, CallContext, Clock, MaybePromise, QuotaCount, QuotaCounter, QuotaRequest } from './ports.ts'
+import type { BackEnd, CallContext, KeyStore, MaybePromise, PetStorage, QuotaCount, QuotaStore } from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
+/** The time limits of the calls of ports, in milliseconds. */
+export interface PortTimeouts {
+  readonly timeout: number
+  readonly quotaTimeout: number
+}
+
 /**
- * The context of a port call, whose signal also aborts at the time limit. Creates this signal only
- * if the port reads it.
+ * Returns the ports with a time limit for each call, and with checks of the results of `find`,
+ * `spend` and `peek`. Each method is read from its port at each call, so a method that is added or
+ * replaced later takes effect.
  */
-class TimedContext implements CallContext {
-  #client: CallContext | undefined
-  #controller: AbortController | undefined
-
-  constructor(client: CallContext | undefined) {
-    this.#client = client
-  }
-
-  get clientAddress(): string | undefined {
-    return this.#client?.clientAddress
-  }
-
-  /** `AbortSignal.any` is not used, because it takes about four times as long on Node 20. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      const signal = this.#client?.signal
-      if (signal?.aborted) this.abort(signal.reason)
-      else signal?.addEventListener('abort', this)
-    }
-    return this.#controller.signal
-  }
-
-  handleEvent({ target }: Event): void {
-    this.abort((target as AbortSignal).reason)
-  }
-
-  abort(reason: unknown): void {
-    this.#controller ??= new AbortController()
-    this.#controller.abort(reason)
-  }
-
-  /**
-   * Stops listening to the client's signal. Several requests may share this signal, which would
-   * collect listeners.
-   */
-  settle(): void {
-    if (this.#controller) this.#client?.signal?.removeEventListener('abort', this)
-    this.#client = undefined
+export function guardPorts({ storage, keyStore, quota }: BackEnd, { timeout, quotaTimeout }: PortTimeouts): BackEnd {
+  return {
+    storage: guardPort<PetStorage>('storage', storage, timeout, {
+      list: { contextAt: 1 },
+      create: { contextAt: 2 },
+      get: { contextAt: 1 },
+    }),
+    keyStore: guardPort<KeyStore>('key store', keyStore, timeout, {
+      find: { contextAt: 1, check: checkKey, isExpected: isTokenRejection },
+    }),
+    quota: guardPort<QuotaStore>('quota store', quota, quotaTimeout, {
+      spend: { contextAt: 1, check: checkCount },
+      peek: { contextAt: 1, check: checkCount },
+      reset: { contextAt: 1 },
+    }),
   }
 }
 
-/** Makes a call of a port with the context of a request, and checks the result. */
-type GuardedCall = <T>(
-  context: CallContext | undefined,
-  call: (timed: CallContext) => MaybePromise<T>,
-  check?: (value: T) => T,
-) => Promise<T>
+/** How a method of a port is called. */
+interface Guard<Result = unknown> {
+  /** The position of the context among the parameters. */
+  readonly contextAt: number
+  /** Returns the result, or throws for a wrong one. */
+  check?(result: Result): Result
+  /** Returns whether the method may throw this `PetStoreError`. */
+  isExpected?(error: unknown): boolean
+}
 
-/**
- * Returns a function that makes calls of a port. Rejects a promise without a result after `timeout`
- * milliseconds.
- * @param succeed - called after a promise of the port was fulfilled. A value that is no promise may
- * come from a cache
- * @param isExpected - returns whether the port may throw this `PetStoreError`
- */
-function guard(
-  port: string,
-  timeout: number,
-  succeed: () => void,
-  isExpected: (error: unknown) => boolean = () => false,
-): GuardedCall {
-  return async (context, call, check = (value) => value) => {
-    const timed = new TimedContext(context)
+type ResultOf<Method> = NonNullable<Method> extends (...parameters: never) => infer Result ? Awaited<Result> : never
+
+/** A guard for each method of a port: without one, a method would have no time limit. */
+type Guards<Port> = { readonly [Name in keyof Port]-?: Guard<ResultOf<Port[Name]>> }
+
+function guardPort<Port extends object>(name: string, port: Port, timeout: number, guards: Guards<Port>): Port {
+  /** Calls a method with a context that has the time limit. Rejects if its promise takes longer. */
+  async function call(method: string, guard: Guard, parameters: unknown[]): Promise<unknown> {
+    const timed = new TimedContext(parameters[guard.contextAt] as CallContext | undefined)
+    parameters[guard.contextAt] = timed
     const onTimeout = () => {
-      const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
+      const cause = new Error(`the ${name} did not respond within ${timeout} ms`)
       const error = new PetStoreError('service_unavailable', undefined, { cause })
       timed.abort(error)
       return error
     }
     try {
-      const value = call(timed)
+      const called = Reflect.get(port, method) as (...parameters: unknown[]) => unknown
+      const returned = Reflect.apply(called, port, parameters)
       // A store in memory and a cache return the value itself, which needs no timer.
-      if (!isPromise(value)) return check(value)
-      const result = check(await withTimeout(value, timeout, onTimeout))
-      succeed()
-      return result
+      const result = isPromise(returned) ? await withTimeout(returned, timeout, onTimeout) : returned
+      return guard.check ? guard.check(result) : result
     } catch (error) {
-      throw isExpected(error) ? error : toPortFault(error)
-    } finally {
-      timed.settle()
+      throw guard.isExpected?.(error) ? error : toPortFault(error)
     }
+  }
+
+  const guarded = {}
+  for (const method of Object.keys(guards) as (keyof Port & string)[]) {
+    const guard: Guard = guards[method]
+    const guardedMethod = (...parameters: unknown[]) => call(method, guard, parameters)
+    Object.defineProperty(guarded, method, { get: () => (Reflect.get(port, method) ? guardedMethod : undefined) })
+  }
+  return guarded as Port
+}
+
+/**
+ * The context of a call, whose signal also aborts at the time limit. Creates the signal only if the
+ * port reads it.
+ */
+class TimedContext implements CallContext {
+  readonly #request: CallContext | undefined
+  /**
+   * Aborts at the time limit. `AbortSignal.timeout` would count from the moment at which the port
+   * reads the signal, and Node 22 would keep each signal in memory for its whole time.
+   */
+  #limit: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(request: CallContext | undefined) {
+    this.#request = request
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#request?.clientAddress
+  }
+
+  get signal(): AbortSignal {
+    this.#limit ??= new AbortController()
+    const client = this.#request?.signal
+    this.#signal ??= client ? AbortSignal.any([client, this.#limit.signal]) : this.#limit.signal
+    return this.#signal
+  }
+
+  abort(reason: unknown): void {
+    this.#limit ??= new AbortController()
+    this.#limit.abort(reason)
   }
 }
 
@@ -135,76 +155,4 @@ const EXPIRY = 'key store: expected expiresAt of a key in milliseconds since the
 
 function wrongResult(expected: string, result: unknown): TypeError {
   return new TypeError(`${expected}, got ${describeValue(result)}`)
-}
-
-/**
- * Returns the ports with a time limit for each call, in milliseconds, and with checks of the
- * results of `find` and `spend`. Each method is read from its port at each call, so a method that
- * is replaced later takes effect.
- */
-export function guardPorts(
-  { storage, keyStore, quota }: BackEnd,
-  { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
-  clock: Clock,
-): BackEnd {
-  const callStorage = guard('storage', timeout, noteSuccessOf(storage, clock))
-  const callKeyStore = guard('key store', timeout, noteSuccessOf(keyStore, clock), isTokenRejection)
-  const callQuota = guard('quota store', quotaTimeout, noteSuccessOf(quota, clock))
-  return {
-    storage: {
-      list: (query, context) => callStorage(context, (timed) => storage.list(query, timed)),
-      create: (pet, options, context) => callStorage(context, (timed) => storage.create(pet, options, timed)),
-      get: (id, context) => callStorage(context, (timed) => storage.get(id, timed)),
-    },
-    keyStore: {
-      find: (token, context) => callKeyStore(context, (timed) => keyStore.find(token, timed), checkKey),
-    },
-    quota: {
-      spend: (request, context) => callQuota(context, (timed) => quota.spend(request, timed), checkCount),
-      get peek() {
-        const { peek } = quota
-        if (!peek) return undefined
-        return (request: QuotaRequest, context?: CallContext) =>
-          callQuota(context, (timed) => peek.call(quota, request, timed), checkCount)
-      },
-      get reset() {
-        const { reset } = quota
-        if (!reset) return undefined
-        return (counter: QuotaCounter, context?: CallContext) =>
-          callQuota(context, (timed) => reset.call(quota, counter, timed))
-      },
-    },
-  }
-}
-
-/** Returns a function that notes when a call of the port has succeeded, for `readyCheck`. */
-function noteSuccessOf(port: object, clock: Clock): () => void {
-  const lastSuccess = lastSuccessOf(port)
-  return () => {
-    lastSuccess.time = clock.now()
-  }
-}
-
-/** When a call of a port last succeeded. */
-export interface LastSuccess {
-  /** Milliseconds since the Unix epoch, by the clock of the pet store. */
-  time: number
-}
-
-/**
- * The last success of each port. It is not a member of the port, because the port belongs to the
- * caller.
- */
-const lastSuccesses = new WeakMap<object, LastSuccess>()
-
-/**
- * Returns the last success of a port. The pet stores that use the port write it, and `readyCheck`
- * reads it.
- */
-export function lastSuccessOf(port: object): LastSuccess {
-  const known = lastSuccesses.get(port)
-  if (known) return known
-  const created = { time: Number.NEGATIVE_INFINITY }
-  lastSuccesses.set(port, created)
-  return created
 }

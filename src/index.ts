@@ -18,7 +18,7 @@ export {
 } from './model.ts'
 export type { OperationName } from './operations.ts'
 export type { PetStoreOptions } from './options.ts'
-export { createPetStore, type PetStore } from './pet-store.ts'
+export { type CompletePetStore, createPetStore, type PetStore } from './pet-store.ts'
 export type {
   BackEnd,
   BanRule,
@@ -42,5 +42,5 @@ export type {
   QuotaStore,
 } from './ports.ts'
 export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
-export { type ReadyCheck, type ReadyCheckOptions, readyCheck } from './ready-check.ts'
+export type { Readiness } from './readiness.ts'
 export type { ErrorReport, ResponseReport } from './reports/observers.ts'

@@ -27,6 +27,7 @@ import {
 } from './quota/rate-limit.ts'
 import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
+import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
 import { aboutRequest, reportFault, reportResponse } from './reports/observers.ts'
@@ -49,6 +50,28 @@ export interface PetStore {
   readonly basePath: string
   /** The key store in use. A wrapper of a pet store may leave this member out. */
   readonly keyStore?: KeyStore | undefined
+  /** See {@link CompletePetStore}. A wrapper of a pet store may leave this member out. */
+  readonly ready?: (() => Promise<Readiness>) | undefined
+}
+
+/** A pet store as `createPetStore` returns it. A wrapper of a pet store needs only {@link PetStore}. */
+export interface CompletePetStore<Keys extends KeyStore = KeyStore> extends PetStore, UsageFunctions {
+  /** The key store in use. */
+  readonly keyStore: Keys
+  /**
+   * Says whether the back end works, for the probe of a load balancer. Calls each part once, for at
+   * most 2 seconds, and reuses the result for one second. With `onQuotaFailure: 'allow'`, the quota
+   * store is not called. When a part begins to fail, `onError` gets the error. Never rejects.
+   * @example
+   * ```ts
+   * import { createPetStore } from 'petstore-kit'
+   *
+   * const petStore = createPetStore()
+   * const { ok, failing } = await petStore.ready()
+   * console.log(ok, failing) // true []
+   * ```
+   */
+  readonly ready: () => Promise<Readiness>
 }
 
 /** A request, and what the earlier steps have found out about it. */
@@ -97,19 +120,18 @@ type Handler = (context: RequestContext, parameters: PathParameters) => Promise<
  */
 export function createPetStore(
   options?: PetStoreOptions & { readonly keyStore?: undefined },
-): PetStore & UsageFunctions & { readonly keyStore: ManagedKeyStore }
+): CompletePetStore<ManagedKeyStore>
 export function createPetStore<Keys extends KeyStore>(
   options: PetStoreOptions & { readonly keyStore: Keys },
-): PetStore & UsageFunctions & { readonly keyStore: Keys }
-export function createPetStore(options: PetStoreOptions): PetStore & UsageFunctions & { readonly keyStore: KeyStore }
-export function createPetStore(
-  options: PetStoreOptions = {},
-): PetStore & UsageFunctions & { readonly keyStore: KeyStore } {
+): CompletePetStore<Keys>
+export function createPetStore(options: PetStoreOptions): CompletePetStore
+export function createPetStore(options: PetStoreOptions = {}): CompletePetStore {
   const resolved = resolveOptions(options)
   const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset } = resolved
   const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
   const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
-  const ports = guardPorts({ storage, keyStore, quota }, timeouts, clock)
+  const backEnd = { storage, keyStore, quota }
+  const ports = guardPorts(backEnd, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const handlers: Readonly<Record<OperationName, Handler>> = {
@@ -118,6 +140,13 @@ export function createPetStore(
     getPet: ({ request }, { petId = '' }) => getPet(ports.storage, request, petId),
   }
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
+  const ready = readinessOf(backEnd, {
+    timeout: timeouts.timeout,
+    isQuotaOptional: onQuotaFailure === 'allow',
+    now: () => clock.now(),
+    monotonic,
+    onFailure: (error) => reportFault(error, observers, {}),
+  })
 
   /** Responds to a request. The promise never rejects. */
   async function handle(request: ApiRequest): Promise<ApiResponse> {
@@ -267,6 +296,7 @@ export function createPetStore(
     handle,
     basePath,
     keyStore,
+    ready,
     ...usageFunctions(rememberingQuota, quotaRules, clock),
   }
   return withAdapterFunctions(petStore, {

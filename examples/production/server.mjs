@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Redis } from 'ioredis'
-import { createPetStore, readyCheck } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { serve } from 'petstore-kit/node'
 import { postgres } from 'petstore-kit/postgres'
 import { redis } from 'petstore-kit/redis'
@@ -61,9 +61,9 @@ client.on('error', (error) => fail(error, { engine: 'Redis' }))
 const { migrate, ...animals } = postgres(pool, { onError: (error) => fail(error, { engine: 'PostgreSQL' }) })
 await Promise.all([migrate(), client.connect()])
 
-const backEnd = { ...animals, ...redis(client) }
 const petStore = createPetStore({
-  ...backEnd,
+  ...animals,
+  ...redis(client),
   publicUrl: env.PUBLIC_URL,
   onResponse({ target, ...report }) {
     const { operation = 'none', status, code = 'none', durationMs } = report
@@ -76,10 +76,6 @@ const server = await serve(petStore, {
   port: Number(env.PORT ?? 3000),
   host: env.HOST,
   trustProxy: env.TRUST_PROXY?.split(','), // the addresses of the load balancers
-  checkReady: readyCheck(backEnd, {
-    onFailure: (part, error) => fail(error, { probe: '/ready', part }),
-    onRecovery: (part) => log('info', { message: 'ready again', probe: '/ready', part }),
-  }),
   drainDelay: Number(env.DRAIN_DELAY ?? 5_000), // longer than the load balancer needs to see that /ready fails
 })
 log('info', { message: 'serving', url: server.url, metrics: `http://127.0.0.1:${metrics.address().port}/metrics` })

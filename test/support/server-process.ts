@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline'
 /** A server process that a test has started. */
 export interface ServerProcess {
   readonly pid: number
+  /** Returns the first 100 lines of its output so far. */
+  output(): string
   /** Sends a signal and waits until the process has ended. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
@@ -41,6 +43,7 @@ export async function startProcess(
   })
   return {
     pid: child.pid as number,
+    output: () => lines.join('\n'),
     async stop(signal) {
       child.kill(signal)
       await ended

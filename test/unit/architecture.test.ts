@@ -31,7 +31,7 @@ const layers = [
   'client',
   'openapi',
   'pet-store.ts',
-  'ready-check.ts',
+  'readiness.ts',
   'memory.ts',
   'options.ts',
   'guard-ports.ts',

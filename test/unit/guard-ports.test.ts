@@ -1,13 +1,14 @@
-import { getEventListeners } from 'node:events'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { guardPorts, lastSuccessOf } from '../../src/guard-ports.ts'
+import { PortFault } from '../../src/errors.ts'
+import { guardPorts } from '../../src/guard-ports.ts'
 import {
+  type BackEnd,
   type CallContext,
   createPetStore,
   type ErrorReport,
+  type KeyStore,
   memory,
-  type Pet,
   type PetStorage,
   PetStoreError,
   type PetStoreOptions,
@@ -369,7 +370,7 @@ describe('a back end that does not respond', () => {
       return new Promise<never>(() => {})
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list: keep }, quota: { spend: keep } }
-    const { storage, quota } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date)
+    const { storage, quota } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
     const calls = [
       storage.list({ limit: 1 }, { signal: new AbortController().signal }),
       storage.list({ limit: 1 }),
@@ -391,10 +392,7 @@ describe('a back end that does not respond', () => {
       return never()
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list } }
-    void guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date).storage.list(
-      { limit: 1 },
-      { signal: client.signal },
-    )
+    void guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }).storage.list({ limit: 1 }, { signal: client.signal })
     expect(signal?.aborted).toBe(false)
     client.abort('left')
     expect(signal?.reason).toBe('left')
@@ -407,7 +405,7 @@ describe('a back end that does not respond', () => {
       return []
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list } }
-    const guarded = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }, Date)
+    const guarded = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
     guarded.storage.list({ limit: 1 }, { signal: AbortSignal.abort('left') })
     expect(signal?.reason).toBe('left')
   })
@@ -439,40 +437,12 @@ describe('a back end that does not respond', () => {
     expect(addresses).toEqual(names.map((name) => [name, address]))
   })
 
-  test('a port may read its context after its call has ended', async () => {
-    const contexts: (CallContext | undefined)[] = []
-    const { storage, ...others } = memory()
-    const list: PetStorage['list'] = (query, context) => {
-      contexts.push(context)
-      return storage.list(query, context)
-    }
-    const ports = guardPorts(
-      { ...others, storage: { ...storage, list } },
-      { timeout: 5, quotaTimeout: 5 },
-      manualClock(),
-    )
-    await ports.storage.list({ limit: 1 }, { clientAddress: '192.0.2.1' })
-    expect(contexts.map((context) => context?.clientAddress)).toEqual([undefined])
-  })
-
-  test('a result that is no promise, such as a cached key, starts no timer and shows no success', async () => {
-    const backEnd = memory()
-    const timeouts = { timeout: 5, quotaTimeout: 5 }
-    const results = [undefined, Promise.resolve(undefined)]
-    const keyStore = { find: () => results.shift() }
-    const ports = guardPorts({ ...backEnd, keyStore }, timeouts, manualClock())
-    const timers: number[] = []
-    const times: number[] = []
-    for (let i = 0; i < 2; i++) {
-      const finding = ports.keyStore.find('token')
-      timers.push(vi.getTimerCount())
-      await finding
-      times.push(lastSuccessOf(keyStore).time)
-    }
-    expect([timers, times]).toEqual([
-      [0, 1],
-      [Number.NEGATIVE_INFINITY, expect.any(Number)],
-    ])
+  test('a result that is no promise, such as a cached key, starts no timer', async () => {
+    const keyStore = { find: () => undefined }
+    const ports = guardPorts({ ...memory(), keyStore }, { timeout: 5, quotaTimeout: 5 })
+    const finding = ports.keyStore.find('token')
+    expect(vi.getTimerCount()).toBe(0)
+    await finding
   })
 
   test('clears the timer of a call that returns in time', async () => {
@@ -492,27 +462,48 @@ describe('a back end that does not respond', () => {
   })
 })
 
-test.each([
-  ['a value', (pet: Pet) => pet],
-  ['a promise', (pet: Pet) => Promise.resolve(pet)],
-  ['an error', fail(new Error('broken'))],
-])('leaves no listener on the signal of a request: %s', async (_how, end) => {
-  const contexts: (CallContext | undefined)[] = []
-  const listeners: number[] = []
-  const get = (id: bigint, context?: CallContext) => {
-    contexts.push(context)
-    // On the first call, the storage reads the signal during the call; on the second call, only after the call has ended.
-    if (id === 1n && context?.signal) listeners.push(getEventListeners(signal, 'abort').length)
-    return end({ ...rex, id })
+/** A call of each method with a context. A method without a call here is a type error. */
+const CALLS: { readonly [Name in keyof Methods]: (ports: BackEnd, context: CallContext) => unknown } = {
+  list: ({ storage }, context) => storage.list({ limit: 1 }, context),
+  create: ({ storage }, context) => storage.create(rex, {}, context),
+  get: ({ storage }, context) => storage.get(1n, context),
+  find: ({ keyStore }, context) => keyStore.find('token', context),
+  spend: ({ quota }, context) => quota.spend(SPENDING, context),
+  peek: ({ quota }, context) => quota.peek?.(SPENDING, context),
+  reset: ({ quota }, context) => quota.reset?.(SPENDING, context),
+}
+type Methods = Required<PetStorage & KeyStore & QuotaStore>
+const SPENDING = { subject: 'a', anonymous: false, limits: { perMinute: 1, perDay: 1 }, ban: false, now: 0 } as const
+
+describe.each(Object.entries(CALLS))('a call of %s', (name, call) => {
+  /** Guards a back end whose method calls `run` instead. */
+  function guarded(run: (...parameters: never[]) => unknown) {
+    const { storage, keyStore, quota } = memory()
+    const ports = { storage: { ...storage }, keyStore: { ...keyStore }, quota: { ...quota } }
+    for (const port of Object.values(ports)) if (name in port) Object.assign(port, { [name]: run })
+    return guardPorts(ports, { timeout: 1, quotaTimeout: 1 })
   }
-  const { petStore, token } = await startApi({ storage: { ...memory().storage, get }, onError: () => {} })
-  const { signal } = new AbortController()
-  const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined)
-  for (const id of [1, 2])
-    await petStore.handle({ method: 'GET', target: `/v1/pets/${id}`, header, signal, body: never })
-  expect(contexts.map((context) => context?.signal?.aborted)).toEqual([false, false])
-  listeners.push(getEventListeners(signal, 'abort').length)
-  expect(listeners).toEqual([1, 0])
+
+  test('passes on the client, and rejects at the time limit with a signal that is aborted', async () => {
+    let context: CallContext | undefined
+    const ports = guarded((...parameters) => {
+      context = parameters.at(-1)
+      return never()
+    })
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const calling = expect(call(ports, { clientAddress: '192.0.2.1' })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    })
+    await vi.advanceTimersByTimeAsync(1)
+    await calling
+    expect([context?.clientAddress, context?.signal?.aborted]).toEqual(['192.0.2.1', true])
+  })
+
+  test('translates an error with a code that a port must not throw', async () => {
+    const ports = guarded(fail(new PetStoreError('invalid_body')))
+    await expect(call(ports, {})).rejects.toThrow(PortFault)
+  })
 })
 
 describe('observers', () => {

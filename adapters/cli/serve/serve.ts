@@ -1,5 +1,4 @@
-import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../../src/index.ts'
-import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { type BackEnd, type Clock, createPetStore, memory } from '../../../src/index.ts'
 import { serve } from '../../hosts/node/index.ts'
 import { withSite } from '../../hosts/node/site.ts'
 import { isPersistent, openBackEnd } from '../engines/back-end.ts'
@@ -12,7 +11,7 @@ import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
 import { addDemoPets } from '../seed.ts'
 import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
-import { flagOf, printError } from '../terminal/output.ts'
+import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
 import { type AddedData, addDemoData, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
@@ -33,7 +32,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const service = createService(backEnd, flags, Date)
-  const { close, showStart } = await serveSite(service, service.usedBackEnd, flags)
+  const { close, showStart } = await serveSite(service, flags)
   const closing = closeOnSignal(drainDelayOf(flags), close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
@@ -69,7 +68,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     plans: knownPlans(planLimits),
     clock: Date,
   })
-  const { close, showStart } = await serveSite(double, double.backEnd(), flags)
+  const { close, showStart } = await serveSite(double, flags)
   const secret = newSecret()
   const control = await serve(createControlApi(double, secret), { port: controlPort }).catch(async (error) => {
     await close()
@@ -80,7 +79,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   showStart('memory', added, `${control.url}/${secret}`)
 }
 
-async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd: BackEnd, flags: ServeFlags) {
+async function serveSite({ petStore, usageOf, keyOf, resets }: Service, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const { basePath } = petStore
   const secret = newSecret()
@@ -93,12 +92,8 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd:
     ...referenceRoutes(installedViewer()),
     ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
   })
-  const onFailure = (part: string, error: unknown) =>
-    printError(`/ready: ${part}: ${innermostMessage(error)}`, secretsOf(flags))
-  const onRecovery = (part: string) => printError(`/ready: ${part}: ready again`)
-  const checkReady = readyCheck(backEnd, { onFailure, onRecovery })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
-  const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
+  const { url, close } = await serve(site, { port, host, trustProxy, ...closing })
   const showStart = (storedIn: string, added: AddedData, control?: string) => {
     // If only this machine can reach the server and nothing is stored, the page may show the demo
     // keys.
@@ -114,18 +109,16 @@ async function serveSite({ petStore, usageOf, keyOf, resets }: Service, backEnd:
   return { close, showStart }
 }
 
-/** `usedBackEnd` has the key store that the pet store calls: it remembers keys for the page. */
-function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service & { readonly usedBackEnd: BackEnd } {
+function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { storage, quota } = backEnd
   const { keyStore, keyOf } = rememberKeys(backEnd.keyStore)
-  const usedBackEnd = { storage, keyStore, quota }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, log } = flags
   const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset }
-  const options = { ...usedBackEnd, clock, ...rules, ...logTo(log, secretsOf(flags)) }
+  const options = { storage, keyStore, quota, clock, ...rules, ...logTo(log, secretsOf(flags)) }
   const petStore = createPetStore(options)
   const usageOf = async (token: string) => {
     const key = await keyStore.find(token)
     return key ? petStore.usage(key) : undefined
   }
-  return { petStore, usedBackEnd, usageOf, keyOf }
+  return { petStore, usageOf, keyOf }
 }

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as z from 'zod/mini'
-import type { PetStore, ReadyCheck } from '../../../src/index.ts'
+import type { PetStore } from '../../../src/index.ts'
 import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
-import { functionOf, milliseconds, optionsOf, textThat, wholeNumber } from '../../../src/schemas/options.ts'
-import { parseOptions } from '../../../src/schemas/parse-options.ts'
-import { type HandlerOptions, handlerShape, report } from '../shared/mounted-store.ts'
+import { milliseconds, optionsOf, textThat, wholeNumber } from '../../../src/schemas/options.ts'
+import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
+import { type HandlerOptions, handlerShape, petStore as petStoreSchema, report } from '../shared/mounted-store.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { trackConnections } from './connections.ts'
 import { toNodeHandler } from './handler.ts'
@@ -18,13 +18,6 @@ export interface ServeOptions extends HandlerOptions {
   readonly port?: number | undefined
   /** The IP address or host name to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
-  /**
-   * A check of the back end, as `readyCheck` returns it. With a check, the server responds to
-   * `/health` and `/ready`. They need no key and are not counted. `/ready` returns 503 while a part
-   * of the back end fails, and after `close` is called.
-   * @default none
-   */
-  readonly checkReady?: ReadyCheck | undefined
   /**
    * How long `close` still accepts requests, in milliseconds. During this time, each response has
    * `Connection: close`, and a load balancer that polls `/ready` moves its requests to other
@@ -47,7 +40,6 @@ const serveOptions = optionsOf<ServeOptions>({
   ...handlerShape,
   port: z.optional(portNumber),
   host: z.optional(textThat((text) => text !== '', 'an IP address or a host name')),
-  checkReady: z.optional(functionOf<ReadyCheck>()),
   drainDelay: z.optional(milliseconds),
   closeTimeout: z.optional(milliseconds),
   idleTimeout: z.optional(milliseconds),
@@ -65,7 +57,9 @@ export interface ServingPetStore {
 }
 
 /**
- * Starts a server for a pet store.
+ * Starts a server for a pet store. It also responds to `/health` and `/ready`, which need no key and
+ * are not counted. `/ready` returns 503 while a part of the back end fails, and after `close` is
+ * called.
  *
  * @throws {Error} Node's error, such as `EADDRINUSE`, if the server cannot listen;
  * {@link PetStoreError} `invalid_option` if the store or an option is invalid
@@ -80,11 +74,13 @@ export interface ServingPetStore {
  * ```
  */
 export async function serve(petStore: PetStore, given: ServeOptions = {}): Promise<ServingPetStore> {
+  parseOption('petStore', petStoreSchema, petStore)
   const options = parseOptions(serveOptions, given)
-  const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, checkReady, trustProxy } = options
+  const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, trustProxy } = options
   const server = createServer()
   const { track, latestOn, isClosing, close } = trackConnections(server, options)
-  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
+  const ready = petStore.ready?.bind(petStore)
+  const site = ready ? withSite(petStore, probeRoutes(ready, isClosing)) : petStore
   const handler = toNodeHandler(site, { trustProxy })
   const { rejectRequest } = adapterFunctionsOf(petStore)
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {

@@ -4,7 +4,7 @@ import { isBelow, linkBaseOf, pathOf } from '../../http/request.ts'
 import { newToken } from '../../keys/token.ts'
 import { memory } from '../../memory.ts'
 import { resolvePlans } from '../../options.ts'
-import { createPetStore, type PetStore } from '../../pet-store.ts'
+import { type CompletePetStore, createPetStore, type PetStore } from '../../pet-store.ts'
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../ports.ts'
 import { invalidOption } from '../../schemas/options.ts'
 import { DEFAULT_STATUS } from '../../schemas/pet.ts'
@@ -21,7 +21,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
    * The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection`
    * breaks connections.
    */
-  readonly petStore: PetStore
+  readonly petStore: PetStore & Pick<CompletePetStore, 'ready'>
   /**
    * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global
    * `fetch`, it rejects if its signal aborts or a fault breaks the connection, and sets
@@ -130,7 +130,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   }
 
   return {
-    petStore,
+    petStore: { ...petStore, ready: () => current().petStore.ready() },
     fetch,
     handle,
     basePath,

@@ -195,7 +195,7 @@ describe('petstore serve --data', () => {
       503,
       { status: 'unavailable', failing: ['storage', 'keys', 'quota'] },
     ])
-    await until(async () => server.output().includes(`/ready: storage: the file ${data} was deleted or replaced`))
+    await until(async () => server.output().includes(`petstore: failed: the file ${data} was deleted or replaced`))
   })
 
   test('a killed server keeps every acknowledged animal', async () => {

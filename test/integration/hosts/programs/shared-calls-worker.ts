@@ -1,5 +1,5 @@
 /** A Worker whose first request to a path ends before its look-up. A later request to the same path has to do without it. */
-import { cachedKeyStore, type KeyStore, memory, readyCheck } from '../../../../src/index.ts'
+import { cachedKeyStore, createPetStore, type KeyStore } from '../../../../src/index.ts'
 
 let now = 0
 const clock = { now: () => now }
@@ -18,14 +18,14 @@ function slowAtFirst(): KeyStore {
 
 const forgotten = cachedKeyStore(slowAtFirst(), { clock })
 const aged = cachedKeyStore(slowAtFirst(), { clock })
-const isReady = readyCheck({ ...memory(), keyStore: slowAtFirst() }, { clock })
+const petStore = createPetStore({ keyStore: slowAtFirst(), clock: { ...clock, monotonic: clock.now } })
 const calls: Record<string, (isLater: boolean) => unknown> = {
   '/forget': async (isLater) => {
     if (isLater) forgotten.forget('letmein')
     return forgotten.find('letmein')
   },
   '/find': () => aged.find('letmein'),
-  '/ready': () => isReady(),
+  '/ready': () => petStore.ready(),
 }
 
 export default {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { trackConnections } from '../../../../adapters/hosts/node/connections.ts'
-import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
+import { memory, type Pet, type PetStoreOptions } from '../../../../src/index.ts'
 import { systemClock } from '../../../../src/support/time.ts'
 import { within } from '../../../support/deadline.ts'
 import { expectSilence, petBody, signalled, startServer } from '../../../support/node-server.ts'
@@ -136,7 +136,6 @@ describe('drainDelay', () => {
       store,
       drainDelay: LONG,
       closeTimeout: LONG,
-      checkReady: readyCheck(memory()),
     })
     return {
       ...server,

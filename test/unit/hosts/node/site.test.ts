@@ -6,7 +6,7 @@ describe('withSite', () => {
   const { handle } = withSite(
     createPetStore(),
     probeRoutes(
-      async () => ['storage'],
+      async () => ({ ok: false, failing: ['storage'] }),
       () => false,
     ),
   )
