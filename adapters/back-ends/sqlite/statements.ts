@@ -102,14 +102,13 @@ export const STATE = `json_object('usedInMinute', used_in_minute, 'minuteEndsAt'
  */
 const LOOKED_AT = 1_000
 
-/** @param now - SQL for the time */
+/** @param now - SQL for the time. It stands once, because better-sqlite3 binds no `?1` by position. */
 export function pruneStatement(now: string): string {
-  const ended = (column: string) => `${column} < ${now} - ${KEPT_FOR}`
   return `DELETE FROM petstore_quota WHERE rowid IN (
     SELECT rowid FROM petstore_quota WHERE rowid > (
       SELECT abs(random() % max(1, max(rowid) - ${LOOKED_AT - 1})) FROM petstore_quota
     ) ORDER BY rowid LIMIT ${LOOKED_AT}
-  ) AND ${ended('day_ends_at')} AND ${ended('banned_until')}`
+  ) AND max(day_ends_at, banned_until) < ${now} - ${KEPT_FOR}`
 }
 
 /**
@@ -128,5 +127,5 @@ export const quotaStatements = {
   counter: `SELECT ${STATE} AS state FROM petstore_quota WHERE subject = ?`,
   save: `INSERT INTO petstore_quota (subject, bucket, ${COUNTS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${REPLACE_COUNTS}`,
   makeRoom: makeRoomStatement('?'),
-  prune: pruneStatement('?1'),
+  prune: pruneStatement('?'),
 } as const
