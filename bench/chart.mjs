@@ -12,7 +12,7 @@ export function cpuChart(results) {
   const of = results.filter(({ group, name }) => group === 'node' && !name.includes('earlier'))
   const names = [...new Set(of.map(({ name }) => name))].reverse()
   const kinds = [...new Set(of.map(({ work }) => work))]
-  const height = 70 + names.length * BAR
+  const height = 84 + names.length * BAR
   const width = (WIDTH - 130) / kinds.length
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   const bar = (work) => (name) => {
@@ -24,14 +24,14 @@ export function cpuChart(results) {
     animation: false,
     backgroundColor: '#fff',
     title: { text: 'CPU time per request on Node.js, in microseconds: shorter is better', textStyle: { fontSize: 14 } },
-    grid: kinds.map((_, i) => ({ left: 120 + i * width, width: width - 50, top: 60, bottom: 8 })),
+    grid: kinds.map((_, i) => ({ left: 120 + i * width, width: width - 50, top: 74, bottom: 8 })),
     xAxis: kinds.map((name, gridIndex) => ({
       gridIndex,
       name,
       type: 'value',
       position: 'top',
       nameLocation: 'start',
-      nameTextStyle: { align: 'left', padding: [0, 0, 14, 0], fontWeight: 'bold' },
+      nameTextStyle: { align: 'left', verticalAlign: 'bottom', padding: [0, 0, 6, 0], fontWeight: 'bold' },
       axisLabel: { show: false },
       splitLine: { show: false },
     })),
@@ -52,5 +52,7 @@ export function cpuChart(results) {
       label: { show: true, position: 'right' },
     })),
   })
-  return chart.renderToSVGString()
+  const svg = chart.renderToSVGString()
+  chart.dispose()
+  return `${svg}\n`
 }
