@@ -30,7 +30,7 @@ export interface PageOptions {
   readonly resets?: () => number
 }
 
-/** What the server tells its page every second. */
+/** The values that the page asks the server for every second. */
 export interface Settings {
   readonly basePath: string
   /** How often a test has reset the store. */

@@ -17,7 +17,7 @@ export interface HostRequest extends IncomingMessage {
   readonly ip?: unknown
   /** The app of Express. */
   readonly app?: { get?(setting: string): unknown } | undefined
-  /** What a body parser has made of the body. */
+  /** The result of a body parser, if one has run before. */
   readonly body?: unknown
   /** The exact bytes of the body, if the host has kept them. */
   readonly rawBody?: unknown

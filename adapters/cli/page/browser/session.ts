@@ -9,7 +9,7 @@ interface Session {
 const SECRET_FRAGMENT = /^#[\w-]{24}$/
 
 /**
- * What a reload must not forget. The browser keeps it with the entry of its history, where only this page can read it: the
+ * The secret and the key, which a reload keeps. They are in the entry of the browser's history, where only this page can read them: the
  * script of the reference is of the same origin, so it could read `sessionStorage`.
  */
 let session: Session = { secret: '', key: '', ...history.state }
