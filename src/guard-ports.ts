@@ -21,6 +21,10 @@ export function guardPorts({ storage, keyStore, quota }: BackEnd, { timeout, quo
       list: { contextAt: 1 },
       create: { contextAt: 2 },
       get: { contextAt: 1 },
+      update: { contextAt: 3 },
+      remove: { contextAt: 2 },
+      restore: { contextAt: 1 },
+      count: { contextAt: 1 },
     }),
     keyStore: guardPort<KeyStore>('key store', keyStore, timeout, {
       find: { contextAt: 1, check: checkKey, isExpected: isTokenRejection },

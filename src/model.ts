@@ -30,6 +30,16 @@ export interface NewPet extends Omit<PetMembers, 'status'> {
   readonly status?: PetStatus | undefined
 }
 
+/** New values for some members of an animal. An absent or `undefined` member does not change. */
+export interface PetChanges {
+  /** The name: at least one character is not white space. */
+  readonly name?: string | undefined
+  /** The id of the category, an int64. */
+  readonly categoryId?: bigint | undefined
+  /** The availability. */
+  readonly status?: PetStatus | undefined
+}
+
 /**
  * An animal in the store. Code that uses every member has `satisfies Record<keyof Pet, …>`, so a
  * missing one is a type error.

@@ -1,4 +1,4 @@
-import type { ApiKey, Pet, PetMembers, PetStatus, PlanLimits } from './model.ts'
+import type { ApiKey, Pet, PetChanges, PetMembers, PetStatus, PlanLimits } from './model.ts'
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
@@ -57,6 +57,20 @@ export interface CreatedPet extends Pet {
   readonly earlier?: 'same' | 'different' | null | undefined
 }
 
+/** The options of `update` and `remove`. */
+export interface ChangeOptions {
+  /** The call has an effect only if the animal has these values. @default no condition */
+  readonly if?: PetChanges | undefined
+}
+
+/** The result of `update` and `remove`. */
+export interface ChangedPet {
+  /** Whether the animal was changed or removed. `false` if it did not have the values of `if`. */
+  readonly applied: boolean
+  /** The animal after `update`, before `remove`, or as it is if nothing was applied. */
+  readonly pet: Pet
+}
+
 /** Selects the animals of one page. */
 export interface PetQuery {
   /** The largest number of animals: a whole number, at least 1. */
@@ -90,6 +104,40 @@ export interface PetStorage {
   create(pet: PetMembers, options?: CreateOptions, context?: CallContext): MaybePromise<CreatedPet>
   /** Returns the animal with this id, or `undefined` or `null` if there is none. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
+  /**
+   * Changes an animal in one atomic step, and returns it when the change is durable: if several calls
+   * with `options.if` compete, only one is applied. Returns `undefined` or `null` if there is no animal
+   * with this id.
+   * @default `petStore.pets.update` rejects
+   */
+  readonly update?:
+    | ((
+        id: bigint,
+        changes: PetChanges,
+        options?: ChangeOptions,
+        context?: CallContext,
+      ) => MaybePromise<ChangedPet | null | undefined>)
+    | undefined
+  /**
+   * Removes an animal in one atomic step. Its id is never given again, and a repeat of the idempotency
+   * key that added it still gets it as it was added. Returns `undefined` or `null` if there is no
+   * animal with this id.
+   * @default `petStore.pets.remove` rejects
+   */
+  readonly remove?:
+    | ((id: bigint, options?: ChangeOptions, context?: CallContext) => MaybePromise<ChangedPet | null | undefined>)
+    | undefined
+  /**
+   * Adds animals with the ids that they have, all or none. If an id exists, its animal stays as it is;
+   * such ids are returned. Later calls of `create` give ids above all of these.
+   * @default animals cannot be imported with their ids
+   */
+  readonly restore?: ((pets: readonly Pet[], context?: CallContext) => MaybePromise<readonly bigint[]>) | undefined
+  /**
+   * Returns the number of animals with this status, or of all animals.
+   * @default `petStore.pets.count` reads all pages
+   */
+  readonly count?: ((status?: PetStatus, context?: CallContext) => MaybePromise<number>) | undefined
 }
 
 /** Finds the API key for a token. To use credentials of your own, implement only this interface. */

@@ -467,6 +467,10 @@ const CALLS: { readonly [Name in keyof Methods]: (ports: BackEnd, context: CallC
   list: ({ storage }, context) => storage.list({ limit: 1 }, context),
   create: ({ storage }, context) => storage.create(rex, {}, context),
   get: ({ storage }, context) => storage.get(1n, context),
+  update: ({ storage }, context) => storage.update?.(1n, { status: 'sold' }, {}, context),
+  remove: ({ storage }, context) => storage.remove?.(1n, {}, context),
+  restore: ({ storage }, context) => storage.restore?.([], context),
+  count: ({ storage }, context) => storage.count?.('sold', context),
   find: ({ keyStore }, context) => keyStore.find('token', context),
   spend: ({ quota }, context) => quota.spend(SPENDING, context),
   peek: ({ quota }, context) => quota.peek?.(SPENDING, context),
@@ -480,7 +484,8 @@ describe.each(Object.entries(CALLS))('a call of %s', (name, call) => {
   function guarded(run: (...parameters: never[]) => unknown) {
     const { storage, keyStore, quota } = memory()
     const ports = { storage: { ...storage }, keyStore: { ...keyStore }, quota: { ...quota } }
-    for (const port of Object.values(ports)) if (name in port) Object.assign(port, { [name]: run })
+    const holder = name === 'find' ? ports.keyStore : name in quota ? ports.quota : ports.storage
+    Object.assign(holder, { [name]: run })
     return guardPorts(ports, { timeout: 1, quotaTimeout: 1 })
   }
 

@@ -237,7 +237,7 @@ export function portFaults() {
         list: affect(list, 'storage', 'listPets'),
         create: affect(list, 'storage', 'createPet'),
         get: affect(list, 'storage', 'getPet'),
-      } satisfies Around<PetStorage>),
+      } satisfies Pick<Around<PetStorage>, 'list' | 'create' | 'get'>),
       keyStore: wrapPort(keyStore, { find: affect(list, 'keys') }),
       quota: wrapPort(quota, { spend: spendOrRefuse(list) }),
     }),

@@ -21,7 +21,7 @@ const CALLS = {
     isRead: false,
     call: ({ create }, number) => create(REX, { idempotency: idempotency(number) }),
   },
-} satisfies Record<keyof PetStorage | 'create with a key', Call>
+} satisfies Record<'list' | 'get' | 'create' | 'create with a key', Call>
 const names = Object.keys(CALLS) as (keyof typeof CALLS)[]
 
 interface Call {

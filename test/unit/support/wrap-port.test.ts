@@ -56,7 +56,7 @@ class ClassStorage implements PetStorage {
   }
 }
 
-test.each([
+test.each<[string, PetStorage]>([
   ['an object', memory().storage],
   ['a frozen object', Object.freeze(memory().storage)],
   ['an instance of a class', new ClassStorage()],
