@@ -5,7 +5,7 @@ export { type PetStoreFetch, toApiRequest } from './http/fetch.ts'
 export { type ApiRequest, wrapRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
-export { type MemoryOptions, memory } from './memory.ts'
+export { type MemoryOptions, memory } from './memory/index.ts'
 export {
   type ApiKey,
   type NewPet,

@@ -7,7 +7,7 @@ import { type ApiRequest, hasUnknownExpectation, isAborted, readTarget, type Tar
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, unauthorized } from './keys/authenticate.ts'
-import { memory } from './memory.ts'
+import { memory } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type Deprecation, type OperationName, operations } from './operations.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'

@@ -32,7 +32,7 @@ const layers = [
   'openapi',
   'pet-store.ts',
   'readiness.ts',
-  'memory.ts',
+  'memory',
   'options.ts',
   'guard-ports.ts',
   'quota',

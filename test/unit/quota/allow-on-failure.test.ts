@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryQuota } from '../../../src/memory.ts'
+import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { QuotaRequest } from '../../../src/ports.ts'
 import { allowOnFailure } from '../../../src/quota/skipped-calls.ts'
 import { manualClock } from '../../../src/testing/index.ts'

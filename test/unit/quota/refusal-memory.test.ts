@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memoryQuota } from '../../../src/memory.ts'
+import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { MaybePromise, QuotaCount, QuotaRequest } from '../../../src/ports.ts'
 import { rememberRefusals } from '../../../src/quota/skipped-calls.ts'
 import { manualClock } from '../../../src/testing/index.ts'

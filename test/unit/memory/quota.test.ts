@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryQuota } from '../../../src/memory.ts'
+import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { QuotaCount, QuotaRequest } from '../../../src/ports.ts'
 
 const limits = { perMinute: 3, perDay: 8 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Clock, memory } from '../../../src/index.ts'
-import { usedKeys } from '../../../src/memory.ts'
+import { usedKeys } from '../../../src/memory/used-keys.ts'
 import { hashIdempotency, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
