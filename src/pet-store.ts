@@ -15,6 +15,7 @@ import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { listPets } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
+import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
 import {
   type Allowance,
@@ -25,7 +26,7 @@ import {
   quotaRequestOf,
   tooManyRequests,
 } from './quota/rate-limit.ts'
-import { allowOnFailure, rememberRefusals } from './quota/skipped-calls.ts'
+import { rememberRefusals } from './quota/remember-refusals.ts'
 import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { QuotaRequest } from '../../../src/ports.ts'
-import { allowOnFailure } from '../../../src/quota/skipped-calls.ts'
+import { allowOnFailure } from '../../../src/quota/allow-on-failure.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 function failingQuota() {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { MaybePromise, QuotaCount, QuotaRequest } from '../../../src/ports.ts'
-import { rememberRefusals } from '../../../src/quota/skipped-calls.ts'
+import { rememberRefusals } from '../../../src/quota/remember-refusals.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 /** Wraps a quota store to count its calls. Its clock is `ahead` ms later than the clock of the pet store. */
