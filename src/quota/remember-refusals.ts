@@ -1,19 +1,25 @@
-import type { CallContext, QuotaCount, QuotaCounter, QuotaRequest, QuotaStore } from '../ports.ts'
+import type { PlanLimits } from '../model.ts'
+import type { CallContext, QuotaCount, QuotaCounter, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
-import { countRequest } from './counting-rule.ts'
 
 const MAX_SUBJECTS = 10_000
-/**
- * How long a refusal is remembered, in milliseconds. Then the database is asked again: an operator
- * may have reset the counts.
- */
-const REMEMBERED_FOR = 5_000
+/** In milliseconds. Then the database is asked again: another process may have reset the counts. */
+const LONGEST_MEMORY = 5_000
+
+/** A refusal that changes nothing in the quota store, so a repeat of it needs no call. */
+interface Refusal {
+  readonly count: QuotaCount
+  readonly limits: PlanLimits
+  /** When the quota store refused the request, by the option `clock`. */
+  readonly since: number
+  /** For how many milliseconds each repeat is refused with the same count. */
+  readonly duration: number
+}
 
 /**
  * Returns a quota store that remembers refusals: later requests of a refused client get 429 without
- * a call of the database. With Redis, such a request over HTTP takes a third less CPU time. When
- * the window or ban has ended, {@link countRequest} no longer refuses the client. Refusals that
- * count towards a ban still reach the database.
+ * a call of the database. With Redis, such a request over HTTP takes a third less CPU time.
+ * Refusals that count towards a ban are not remembered.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refusals = boundedMap<Refusal>(MAX_SUBJECTS)
@@ -21,21 +27,17 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
 
   return {
     async spend(request) {
-      const { subject, now } = request
-      // The clock has stepped back: every `clockOffset` is wrong, and windows and bans may end
-      // earlier than remembered.
+      const { subject, limits, ban, now } = request
+      // The clock has stepped back: `since` may be in the future.
       if (now < latest) refusals.clear()
       latest = now
-      const known = refusals.get(subject)
-      if (known !== undefined && now - known.since < REMEMBERED_FOR) {
-        // Pass a copy: `countRequest` changes its argument, but the remembered count must stay as
-        // the quota store returned it.
-        const state = { ...known.count, refusedInMinute: 0 }
-        const count = countRequest(state, { ...request, now: now + known.clockOffset })
-        if (isFinal(request, count)) return count
+      const refusal = refusals.get(subject)
+      if (refusal && applies(refusal, limits, now)) {
+        return { ...refusal.count, now: refusal.count.now + now - refusal.since }
       }
       const count = await quota.spend(request)
-      if (isFinal(request, count)) refusals.set(subject, { count, clockOffset: count.now - now, since: now })
+      const changesNothing = !count.granted && (ban === false || isBanned(count))
+      if (changesNothing) refusals.set(subject, { count, limits, since: now, duration: durationOf(count) })
       else refusals.delete(subject)
       return count
     },
@@ -45,23 +47,29 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
     get reset() {
       const { reset } = quota
       if (!reset) return undefined
-      return (counter: QuotaCounter, context?: CallContext) => {
+      return async (counter: QuotaCounter, context?: CallContext) => {
+        await reset(counter, context)
         refusals.delete(counter.subject)
-        return reset(counter, context)
       }
     },
   }
 }
 
-interface Refusal {
-  readonly count: QuotaCount
-  /** How far the quota store's clock is ahead of the option `clock`, in milliseconds. */
-  readonly clockOffset: number
-  /** When the quota store refused the request, by the option `clock`. */
-  readonly since: number
+/** A ban is for all keys of an account. Without one, a key with other limits may be served. */
+function applies(refusal: Refusal, limits: PlanLimits, now: number): boolean {
+  const age = now - refusal.since
+  const { perMinute, perDay } = refusal.limits
+  const isForLimits = limits.perMinute === perMinute && limits.perDay === perDay
+  return age >= 0 && age < refusal.duration && (isForLimits || isBanned(refusal.count))
 }
 
-/** Returns whether a request is refused without counting towards a ban. */
-function isFinal({ ban }: QuotaRequest, { granted, bannedUntil }: QuotaCount): boolean {
-  return !granted && (ban === false || bannedUntil !== 0)
+/** A count changes as soon as one of its windows or the ban ends. */
+function durationOf(count: QuotaCount): number {
+  const { now, minuteEndsAt, dayEndsAt } = count
+  const banEndsAt = isBanned(count) ? count.bannedUntil : Number.POSITIVE_INFINITY
+  return Math.min(LONGEST_MEMORY, minuteEndsAt - now, dayEndsAt - now, banEndsAt - now)
+}
+
+function isBanned({ bannedUntil, now }: QuotaCount): boolean {
+  return bannedUntil > now
 }

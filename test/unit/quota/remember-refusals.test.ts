@@ -21,18 +21,20 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-/** During a ban, keeps only what both stores must agree on: `inner` gets no refused requests, so its windows may differ. */
-const lasting = (count: QuotaCount | undefined) =>
-  count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
+const larger = { perMinute: 4, perDay: 9 }
+const unbanned = { ...keyRequest, subject: 'key:b', ban: false } as const
 
-test.each([0, 3_599_000])('remembered refusals state equal counts if the quota clock is %i ms ahead', async (ahead) => {
+test.each([0, 3_599_000])('gives the counts of the quota store, whose clock is %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 4_000, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
     isDown: fc.boolean(),
-    request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
-      ...keyRequest,
-      limits: { perMinute: 4, perDay: 9 },
-    }),
+    request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(
+      keyRequest,
+      { ...keyRequest, limits: larger },
+      unbanned,
+      { ...unbanned, limits: larger },
+      addressRequest,
+    ),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -52,7 +54,7 @@ test.each([0, 3_599_000])('remembered refusals state equal counts if the quota c
         const count = await outcomeOf(() => guarded.spend(asked))
         // While the quota store is down, a request is not counted. It fails, or it gets a remembered refusal.
         if (count === 'down') continue
-        expect(lasting(count)).toEqual(lasting(bare.spend(asked)))
+        expect(count).toEqual(bare.spend(asked))
         if (isDown) expect(count.granted).toBe(false)
       }
     }),
@@ -67,27 +69,6 @@ async function outcomeOf(spend: () => MaybePromise<QuotaCount>): Promise<QuotaCo
     return 'down'
   }
 }
-
-test('a remembered count does not change while the quota store fails', async () => {
-  const clock = manualClock()
-  let isDown = false
-  const inner = memoryQuota()
-  const { spend } = rememberRefusals({
-    spend(request) {
-      if (isDown) throw new Error('down')
-      return inner.spend(request)
-    },
-  })
-  const ask = () => outcomeOf(() => spend({ ...addressRequest, now: clock.now() }))
-  for (let i = 0; i < 3; i++) await ask()
-  isDown = true
-  for (let minute = 0; minute < 17; minute++) {
-    clock.advance(60_000)
-    expect(await ask()).toBe('down')
-  }
-  isDown = false
-  expect(await ask()).toMatchObject({ granted: true, usedInDay: 3 })
-})
 
 test('remembers the 10,000 clients that were refused last', async () => {
   const store = observedQuota()
@@ -114,6 +95,16 @@ test('after the clock steps back, no refusal outlasts its window', async () => {
   expect(await ask(0)).toMatchObject({ granted: true })
 })
 
+test('a refusal that arrives after the clock has stepped back is not repeated', async () => {
+  const store = observedQuota()
+  const { spend } = rememberRefusals({ spend: async (request) => store.spend({ ...request, now: 0 }) })
+  const ask = (subject: string, now: number) =>
+    spend({ ...addressRequest, subject, limits: { perMinute: 0, perDay: 0 }, now })
+  await Promise.all([ask('address:a', 3_600_000), ask('address:b', 0)])
+  await ask('address:a', 1_000)
+  expect(store.calls).toBe(3)
+})
+
 test('a refused anonymous client is counted again after its window', async () => {
   // Two seconds before the end of a minute, so that the refusal is still remembered when the next minute begins.
   const clock = manualClock(58_000)
@@ -126,12 +117,34 @@ test('a refused anonymous client is counted again after its window', async () =>
   expect(store.calls).toBe(4)
 })
 
-test('a banned key is counted again after its ban', async () => {
-  const clock = manualClock()
+test('each refusal that counts towards a ban reaches the quota store', async () => {
   const store = observedQuota()
   const { spend } = rememberRefusals(store)
-  for (let i = 0; i < 1_000; i++) await spend({ ...keyRequest, now: clock.now() })
-  expect(store.calls).toBe(2 + banRule.afterRefusals)
+  const bans: boolean[] = []
+  for (let i = 0; i < 6; i++) bans.push((await spend({ ...keyRequest, now: 0 })).bannedUntil > 0)
+  expect(bans).toEqual([false, false, false, false, true, true])
+  expect(store.calls).toBe(5)
+})
+
+test('a ban refuses all keys of an account without a call', async () => {
+  const store = observedQuota()
+  const { spend } = rememberRefusals(store)
+  for (let i = 0; i < 5; i++) await spend({ ...keyRequest, now: 0 })
+  expect(await spend({ ...keyRequest, limits: larger, now: 0 })).toMatchObject({ granted: false, bannedUntil: 300_000 })
+  expect(store.calls).toBe(5)
+})
+
+test('without bans, a key with larger limits is served after a refusal of its account', async () => {
+  const { spend } = rememberRefusals(observedQuota())
+  for (let i = 0; i < 3; i++) await spend({ ...unbanned, now: 0 })
+  expect(await spend({ ...unbanned, now: 0 })).toMatchObject({ granted: false })
+  expect(await spend({ ...unbanned, limits: larger, now: 0 })).toMatchObject({ granted: true, usedInMinute: 3 })
+})
+
+test('a banned key is counted again after its ban', async () => {
+  const clock = manualClock()
+  const { spend } = rememberRefusals(observedQuota())
+  for (let i = 0; i < 6; i++) await spend({ ...keyRequest, now: clock.now() })
   clock.advance(300_000)
   expect(await spend({ ...keyRequest, now: clock.now() })).toMatchObject({ granted: true })
 })
