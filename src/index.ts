@@ -47,3 +47,4 @@ export type {
 export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
 export type { Readiness } from './readiness.ts'
 export type { ErrorReport, ResponseReport } from './reports/observers.ts'
+export type { InitialPet } from './schemas/pet.ts'

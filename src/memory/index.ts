@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../ports.ts'
 import { planNames } from '../schemas/key.ts'
 import { clock, optionsOf, positiveInteger } from '../schemas/options.ts'
-import { parseOptions } from '../schemas/parse-options.ts'
+import { parseOption, parseOptions } from '../schemas/parse-options.ts'
+import { type InitialPet, initialPets } from '../schemas/pet.ts'
 import { systemClock } from '../support/time.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -10,6 +11,11 @@ import { memoryStorage } from './storage.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
+  /**
+   * The animals that the store has from the start, checked by the default rules of `createPetStore`.
+   * @default none
+   */
+  readonly pets?: readonly InitialPet[] | undefined
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
   /**
@@ -32,6 +38,8 @@ export interface MemoryOptions {
 }
 
 const memoryOptions = optionsOf<MemoryOptions>({
+  // Checked by `initialPets` alone: in an object, zod cannot report more than about 100,000 problems.
+  pets: z.optional(z.any()),
   clock: z.optional(clock),
   maxCustomers: z.optional(positiveInteger),
   maxAddresses: z.optional(positiveInteger),
@@ -52,9 +60,9 @@ const memoryOptions = optionsOf<MemoryOptions>({
  * ```
  */
 export function memory(options: MemoryOptions = {}): ManagedBackEnd {
-  const { clock = systemClock, maxCustomers, maxAddresses, plans } = parseOptions(memoryOptions, options)
+  const { pets = [], clock = systemClock, maxCustomers, maxAddresses, plans } = parseOptions(memoryOptions, options)
   return {
-    storage: memoryStorage(clock),
+    storage: memoryStorage(clock, parseOption('pets', initialPets, pets)),
     keyStore: memoryKeyStore(clock, plans),
     quota: memoryQuota(maxCustomers, maxAddresses),
   }

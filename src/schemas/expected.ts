@@ -78,9 +78,21 @@ export function pathText(path: readonly PropertyKey[]): string {
     .replace(/^\./, '')
 }
 
+/** If a value has more problems, its message names only the first few, so that it fits a screen. */
+const MOST_PROBLEMS = 10
+const FIRST_PROBLEMS = 3
+
+/** Returns problems as one text. If there are many, it has the first ones and the number of the others. */
+export function listText(problems: readonly Problem[], textOf: (problem: Problem) => string): string {
+  if (problems.length <= MOST_PROBLEMS) return problems.map(textOf).join('; ')
+  const first = problems.slice(0, FIRST_PROBLEMS).map(textOf).join('; ')
+  const others = (problems.length - FIRST_PROBLEMS).toLocaleString('en')
+  return `${first}; and ${others} more: correct these first, because the others may have the same cause`
+}
+
 /** Returns the problems as one text: `limit: expected …, got …; status: expected …, got …`. */
 export function problemText(error: z.core.$ZodError): string {
-  return problemsOf(error)
-    .map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`))
-    .join('; ')
+  return listText(problemsOf(error), ({ path, message }) =>
+    path.length === 0 ? message : `${pathText(path)}: ${message}`,
+  )
 }

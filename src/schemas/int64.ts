@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isInt64 } from '../model.ts'
+import { INT64_MIN, isInt64 } from '../model.ts'
 import { type Expectation, expecting } from './expected.ts'
 
 const INTEGER = 'an integer from -2^63 to 2^63-1'
@@ -12,6 +12,16 @@ export function int64() {
     error: (issue) => (Number.isSafeInteger(issue.input) ? ofProgram : ofJson).error(issue),
   }
   return z.bigint(expected).check(z.refine(isInt64, expected))
+}
+
+/** Returns a schema of an int64 that may also be a number, if the number is exact. The result is a `bigint`. */
+export function hostInt64(minimum = INT64_MIN) {
+  const from = minimum === INT64_MIN ? '-2^63' : minimum
+  const expected = expecting(`an integer from ${from} to 2^63-1, above 2^53-1 as a bigint such as 7n`)
+  return z.pipe(
+    z.transform((value: unknown) => (Number.isSafeInteger(value) ? BigInt(value as number) : value)),
+    z.bigint(expected).check(z.refine((value) => isInt64(value) && value >= minimum, expected)),
+  )
 }
 
 export const INT64_TEXT = /^(?:0|-?[1-9]\d{0,18})$/

@@ -2,7 +2,16 @@ import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Clock, KeyStore } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { type Expectation, expecting, optionsText, type Problem, pathText, problemsOf, type Shape } from './expected.ts'
+import {
+  type Expectation,
+  expecting,
+  listText,
+  optionsText,
+  type Problem,
+  pathText,
+  problemsOf,
+  type Shape,
+} from './expected.ts'
 
 interface ObjectRules {
   /** A valid object in words. @default 'a plain object' */
@@ -73,8 +82,8 @@ function inside(name: string, problem: Problem): Problem {
 }
 
 function errorOf(problems: readonly Problem[], hint: Hint): PetStoreError {
-  const texts = problems.map((problem) => `option ${pathText(problem.path)}: ${problem.message}${hint(problem)}`)
-  return new PetStoreError('invalid_option', texts.join('; '))
+  const textOf = (problem: Problem) => `option ${pathText(problem.path)}: ${problem.message}${hint(problem)}`
+  return new PetStoreError('invalid_option', listText(problems, textOf))
 }
 
 /**

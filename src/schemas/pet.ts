@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { type Pet, type PetMembers, type PetStatus, petStatuses } from '../model.ts'
 import { expecting, type Shape } from './expected.ts'
-import { int64 } from './int64.ts'
+import { hostInt64, int64 } from './int64.ts'
+import { listOf, optionsOf } from './options.ts'
 import { hasAtMost, isStorable } from './text.ts'
 
 /**
@@ -51,6 +52,38 @@ export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus 
   } satisfies Shape<PetMembers>
   return z.object(shape, expecting('an object with name and categoryId'))
 }
+
+/** An animal that a store has from the start. */
+export interface InitialPet {
+  /** The id: at least 1. @default the next one, after all ids that are given */
+  readonly id?: bigint | number | undefined
+  /** The name: at least one character is not white space. */
+  readonly name: string
+  /** The id of the category, an int64. */
+  readonly categoryId: bigint | number
+  /** The availability. @default 'available' */
+  readonly status?: PetStatus | undefined
+}
+
+type ParsedInitialPet = PetMembers & Partial<Pick<Pet, 'id'>>
+
+/** A list of animals that a store has from the start, by the default rules of a new animal. */
+export const initialPets = listOf(
+  optionsOf<ParsedInitialPet>(
+    { ...newPet().shape, categoryId: hostInt64(), id: z.optional(hostInt64(1n)) },
+    { expected: 'an animal with name and categoryId, perhaps with id and status' },
+  ),
+  'an array of animals',
+).check(({ value: pets, issues }) => {
+  const ids = new Set<bigint>()
+  for (const [i, { id }] of pets.entries()) {
+    if (id !== undefined && ids.has(id))
+      issues.push({ code: 'custom', path: [i, 'id'], input: id, message: ofUniqueId.error({ input: id }) })
+    if (id !== undefined) ids.add(id)
+  }
+})
+
+const ofUniqueId = expecting('an id that no other animal of the list has')
 
 export type NewPetSchema = ReturnType<typeof newPet>
 
