@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
 
 /**
@@ -26,12 +26,21 @@ function send(incoming: IncomingMessage, outgoing: ServerResponse, response: Api
   if (outgoing.headersSent || outgoing.destroyed) return
   const { status, headers } = response
   const body = 'bytes' in response ? response.bytes : response.body
-  const fields = mergeHeaders(headers, (name) => outgoing.getHeader(name))
   // A response to HEAD has a Content-Length of its own.
-  if (incoming.method !== 'HEAD' && status !== 204 && status !== 304)
-    fields['Content-Length'] = String(Buffer.byteLength(body))
-  outgoing.writeHead(status, fields)
+  const hasLength = incoming.method !== 'HEAD' && status !== 204 && status !== 304
+  const complete = hasLength ? [...headers, 'Content-Length', String(Buffer.byteLength(body))] : headers
+  const fields = takesList(outgoing) ? complete : mergeHeaders(complete, (name) => outgoing.getHeader(name))
+  // The types of Node lack a list of several texts.
+  outgoing.writeHead(status, fields as string[])
   outgoing.end(body)
+}
+
+/**
+ * Returns whether headers may be passed as a list, which is fastest. Node lets a list replace the headers
+ * of the host, and code of others that has replaced `writeHead` may misread it.
+ */
+function takesList(outgoing: ServerResponse): boolean {
+  return outgoing.writeHead === ServerResponse.prototype.writeHead && outgoing.getHeaderNames().length === 0
 }
 
 /** Headers with several values. They keep the values that the host has set. */
