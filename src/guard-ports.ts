@@ -53,31 +53,39 @@ type ResultOf<Method> = NonNullable<Method> extends (...parameters: never) => in
 type Guards<Port> = { readonly [Name in keyof Port]-?: Guard<ResultOf<Port[Name]>> }
 
 function guardPort<Port extends object>(name: string, port: Port, timeout: number, guards: Guards<Port>): Port {
-  /** Calls a method with a context that has the time limit. Rejects if its promise takes longer. */
-  async function call(method: string, guard: Guard, parameters: unknown[]): Promise<unknown> {
-    const timed = new TimedContext(parameters[guard.contextAt] as CallContext | undefined)
-    parameters[guard.contextAt] = timed
-    const onTimeout = () => {
-      const cause = new Error(`the ${name} did not respond within ${timeout} ms`)
-      const error = new PetStoreError('service_unavailable', undefined, { cause })
-      timed.abort(error)
-      return error
+  /**
+   * Returns a method that calls the one of the port with a context that has the time limit. A store in
+   * memory and a cache return the value itself, which needs no timer and no promise.
+   */
+  function guardMethod(method: keyof Port, { contextAt, check, isExpected }: Guard) {
+    const checked = (result: unknown) => (check ? check(result) : result)
+    const fail = (error: unknown) => {
+      throw isExpected?.(error) ? error : toPortFault(error)
     }
-    try {
-      const called = Reflect.get(port, method) as (...parameters: unknown[]) => unknown
-      const returned = Reflect.apply(called, port, parameters)
-      // A store in memory and a cache return the value itself, which needs no timer.
-      const result = isPromise(returned) ? await withTimeout(returned, timeout, onTimeout) : returned
-      return guard.check ? guard.check(result) : result
-    } catch (error) {
-      throw guard.isExpected?.(error) ? error : toPortFault(error)
+    return (...parameters: unknown[]): MaybePromise<unknown> => {
+      const timed = new TimedContext(parameters[contextAt] as CallContext | undefined)
+      parameters[contextAt] = timed
+      const onTimeout = () => {
+        const cause = new Error(`the ${name} did not respond within ${timeout} ms`)
+        const error = new PetStoreError('service_unavailable', undefined, { cause })
+        timed.abort(error)
+        return error
+      }
+      try {
+        const called = Reflect.get(port, method) as (...parameters: unknown[]) => unknown
+        const returned = Reflect.apply(called, port, parameters)
+        return isPromise(returned)
+          ? withTimeout(returned, timeout, onTimeout).then(checked).catch(fail)
+          : checked(returned)
+      } catch (error) {
+        return fail(error)
+      }
     }
   }
 
   const guarded = {}
   for (const method of Object.keys(guards) as (keyof Port & string)[]) {
-    const guard: Guard = guards[method]
-    const guardedMethod = (...parameters: unknown[]) => call(method, guard, parameters)
+    const guardedMethod = guardMethod(method, guards[method])
     Object.defineProperty(guarded, method, { get: () => (Reflect.get(port, method) ? guardedMethod : undefined) })
   }
   return guarded as Port

@@ -507,7 +507,7 @@ describe.each(Object.entries(CALLS))('a call of %s', (name, call) => {
 
   test('translates an error with a code that a port must not throw', async () => {
     const ports = guarded(fail(new PetStoreError('invalid_body')))
-    await expect(call(ports, {})).rejects.toThrow(PortFault)
+    await expect(async () => call(ports, {})).rejects.toThrow(PortFault)
   })
 })
 
