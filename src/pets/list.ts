@@ -4,6 +4,7 @@ import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { PetQuery, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import { encodeCursor, pageParameters, petQuery } from '../schemas/query.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { writePets } from './json.ts'
 
@@ -26,6 +27,11 @@ export async function listPets(
 /** The largest number of parameters in a query, including unknown ones. Reading many takes long. */
 const MAX_PARAMETERS = 100
 
+/** Many clients ask for the same pages, and reading a query takes as long as reading the animals. */
+const parsedQueries = boundedMap<PageQuery>(1_000)
+/** The largest length of a query that is kept: the parameters of one page fit. */
+const LONGEST_KEPT = 100
+
 export interface PageQuery {
   readonly query: PetQuery
   readonly sent: Parameters
@@ -44,6 +50,14 @@ const parameterNames = Object.keys(pageParameters) as (keyof Parameters)[]
  * what was received
  */
 export function parsePageQuery(query: string): PageQuery {
+  const known = parsedQueries.get(query)
+  if (known !== undefined) return known
+  const parsed = parse(query)
+  if (query.length <= LONGEST_KEPT) parsedQueries.set(query, parsed)
+  return parsed
+}
+
+function parse(query: string): PageQuery {
   const sent = readParameters(query)
   const parsed = petQuery.safeParse(sent)
   if (parsed.success) return { query: parsed.data, sent }
