@@ -1,8 +1,9 @@
 import { PetStoreError } from '../../../src/errors.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 import { unavailable } from '../shared/errors.ts'
-import { concealCommand, isMoved, isScriptMissing, isUnavailable } from './errors.ts'
+import { concealCommand, isForbidden, isMoved, isScriptMissing, isUnavailable } from './errors.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {
@@ -35,11 +36,14 @@ export type RunScript = (key: string, args: string[]) => Promise<unknown>
 /** With `EVALSHA`, `script` is the SHA-1 of the script; with `EVAL`, it is the text. */
 type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args: string[]) => Promise<unknown>
 
+/** The commands that the user of the client must be permitted to send, as an ACL of Redis names them. */
+export const COMMANDS = '+eval +evalsha +time +get +set +del +hget +hset +hdel +hlen +hgetall +pexpire'
+
 /**
  * Returns a function that runs a script. The text of the script is sent only if Redis does not know
  * its SHA-1.
  */
-export function runnerOf(client: RedisClient, script: string): RunScript {
+export function runnerOf(client: RedisClient, script: string, prefix: string): RunScript {
   const evaluate = evaluatorOf(client)
   let sha1: string | undefined
   let isChecked = false
@@ -48,7 +52,7 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
     try {
       // Concurrent calls do not share a check: on Workers, a check would end with the request that
       // has started it.
-      if (!isChecked) await rejectSingleNode(evaluate)
+      if (!isChecked) await rejectSingleNode(evaluate, prefix)
       isChecked = true
       return await evaluate('EVALSHA', sha1, key, args).catch((error) => {
         if (isScriptMissing(error)) return evaluate('EVAL', script, key, args)
@@ -56,27 +60,36 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
       })
     } catch (error) {
       concealCommand(error)
+      if (isForbidden(error)) throw missingRights(error, prefix)
       throw isUnavailable(error) ? unavailable(error) : error
     }
   }
 }
 
+function missingRights(error: unknown, prefix: string): PetStoreError {
+  return new PetStoreError(
+    'invalid_option',
+    `option client: expected a Redis server and user that permit ~${prefix}* ${COMMANDS}, got the error "${innermostMessage(error)}"`,
+    { cause: error },
+  )
+}
+
 /**
- * Keys in eight hash slots of a Redis Cluster, at equal distances from each other. Redis hashes
+ * Tags in eight hash slots of a Redis Cluster, at equal distances from each other. Redis hashes
  * only the text in braces.
  */
-const SPREAD_KEYS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys'].map((tag) => `petstore:{${tag}}`)
+const SPREAD_TAGS = ['dlj', '5j7', '130', 'qsu', 'ng4', '7hq', '31v', '7ys']
 
 /**
  * Throws if the client talks to a single node of a cluster. Such a client gets `MOVED` for the keys
  * of other nodes, so most customers would always get 503. The others would get 200, and perhaps the
  * probe of a load balancer too, so nobody would notice.
  */
-async function rejectSingleNode(evaluate: Evaluate): Promise<void> {
+async function rejectSingleNode(evaluate: Evaluate, prefix: string): Promise<void> {
   try {
     // One after another: a `Cluster` without a queue rejects commands for a node to which it is
     // still connecting.
-    for (const key of SPREAD_KEYS) await evaluate('EVAL', 'return 1', key, [])
+    for (const tag of SPREAD_TAGS) await evaluate('EVAL', 'return 1', `${prefix}{${tag}}`, [])
   } catch (error) {
     if (!isMoved(error)) throw error
     throw new PetStoreError(

@@ -14,6 +14,12 @@ const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/
 
+/**
+ * Matches replies about a command or a key that an ACL or the configuration of the server forbids.
+ * Up to Redis 7.0, the error of an ACL in a script has no code.
+ */
+const FORBIDDEN = /^NOPERM\b|executing the script can't|called from(?: Lua)? script|^ERR TIME:/
+
 /** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
@@ -27,6 +33,10 @@ export function isUnavailable(error: unknown): boolean {
  */
 export function isMoved(error: unknown): boolean {
   return /^MOVED\b/.test(String(Object(error).message))
+}
+
+export function isForbidden(error: unknown): boolean {
+  return FORBIDDEN.test(String(Object(error).message))
 }
 
 /** Redis forgets scripts after a restart, a flush or a failover. */

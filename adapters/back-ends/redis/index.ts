@@ -13,7 +13,10 @@ export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from
 
 /** The options of {@link redis}. */
 export interface RedisOptions {
-  /** The prefix of all Redis keys. @default 'petstore:' */
+  /**
+   * The first characters of all Redis keys, for two stores that count apart in one Redis, or for a
+   * user with an ACL such as `~shop:*`. All servers of a store need the same. @default 'petstore:'
+   */
   readonly prefix?: string | undefined
   /**
    * A clock for tests, in milliseconds since the Unix epoch.
@@ -69,5 +72,5 @@ const redisOptions = optionsOf<RedisOptions>({
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): RedisBackEnd {
   const { prefix = 'petstore:', clock } = parseOptions(redisOptions, options)
-  return { quota: redisQuota(runnerOf(client, script), prefix, clock) }
+  return { quota: redisQuota(runnerOf(client, script, prefix), prefix, clock) }
 }

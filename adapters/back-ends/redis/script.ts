@@ -21,7 +21,8 @@ local perMinute, perDay = number(ARGV[1]), number(ARGV[2])
 local afterRefusals, banLength = tonumber(ARGV[3]), number(ARGV[4])
 local now = tonumber(ARGV[5])
 if not now then
-  local time = redis.call('TIME')
+  local time = redis.pcall('TIME')
+  if time.err then return redis.error_reply('ERR TIME: ' .. time.err) end
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 

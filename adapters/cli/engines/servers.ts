@@ -1,6 +1,7 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { type PostgresClient, postgres } from '../../back-ends/postgres/index.ts'
+import { isMoved } from '../../back-ends/redis/errors.ts'
 import { type RedisClient, redis } from '../../back-ends/redis/index.ts'
 import { passwordsOf } from '../terminal/flags.ts'
 import { printError } from '../terminal/output.ts'
@@ -89,15 +90,16 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
     await using(name, () => Promise.race([client.connect(), failed]))
     printErrorsOf(name, client, passwordsOf(url))
     const { quota } = redis(client)
-    // The first call finds out whether the client is one of a whole cluster. Otherwise, only some
-    // requests would fail, later.
-    await using(name, async () => quota.spend(START_PROBE)).catch(explainCluster)
+    // The first call finds out whether Redis permits the commands, and whether it is a cluster.
+    // Otherwise, only some requests would fail, later.
+    await using(name, async () => quota.spend(START_PROBE)).catch(explainRedis)
     return { quota, name, close }
   })
 }
 
-function explainCluster(error: unknown): never {
+function explainRedis(error: unknown): never {
   if (!isPetStoreError(error) || error.code !== 'invalid_option') throw error
+  if (!isMoved(error.cause)) throw new Error(error.message.replace('option client', '--redis-url'))
   throw new Error(
     '--redis-url: this Redis is a node of a cluster, and petstore has no client of a whole cluster: count in the database, or mount the store in your own program with new Cluster([{ host, port }]) of ioredis',
   )

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { COMMANDS } from '../../../adapters/back-ends/redis/connection.ts'
 import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
+import { script } from '../../../adapters/back-ends/redis/script.ts'
 
 const limits = { perMinute: 5, perDay: 10 }
 const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
@@ -82,6 +84,24 @@ describe('a failure of Redis', () => {
       ['1', 'petstore:quota:key:a'],
       ['1', 'petstore:quota:key:a'],
     ])
+  })
+
+  test.each([
+    "NOPERM this user has no permissions to run the 'evalsha' command",
+    "NOPERM ACL failure in script: User app has no permissions to run the 'set' command",
+    "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+    'ERR Error running script (call to f_1): @user_script:9: @user_script: 9: Unknown Redis command called from Lua script',
+    'ERR TIME: NOPERM ACL failure in script',
+  ])('the error %s becomes one that lists the rights', async (message) => {
+    await expect(failing(message)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `option client: expected a Redis server and user that permit ~petstore:* ${COMMANDS}, got the error "${message}"`,
+    })
+  })
+
+  test('the rights contain each command of the script', () => {
+    const called = [...script.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command]) => `+${command?.toLowerCase()}`)
+    expect(new Set(['+eval', '+evalsha', ...called])).toEqual(new Set(COMMANDS.split(' ')))
   })
 
   test('redis rejects an invalid client', () => {
