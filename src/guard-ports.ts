@@ -68,7 +68,7 @@ function guardPort<Port extends object>(name: string, port: Port, timeout: numbe
       const onTimeout = () => {
         const cause = new Error(`the ${name} did not respond within ${timeout} ms`)
         const error = new PetStoreError('service_unavailable', undefined, { cause })
-        timed.abort(error)
+        timed.limit.abort(error)
         return error
       }
       try {
@@ -92,16 +92,16 @@ function guardPort<Port extends object>(name: string, port: Port, timeout: numbe
 }
 
 /**
- * The context of a call, whose signal also aborts at the time limit. Creates the signal only if the
- * port reads it.
+ * The context of a call, whose signal also aborts at the time limit. A class, because an object
+ * with two getters takes 14 % of the CPU time of a list on PostgreSQL.
  */
 class TimedContext implements CallContext {
-  readonly #request: CallContext | undefined
   /**
-   * Aborts at the time limit. `AbortSignal.timeout` would count from the moment at which the port
-   * reads the signal, and Node 22 would keep each signal in memory for its whole time.
+   * Not `AbortSignal.timeout`: if read only after the limit, it would not have aborted, so a call
+   * that has waited in a back end would be carried out after its 503.
    */
-  #limit: AbortController | undefined
+  readonly limit = new AbortController()
+  readonly #request: CallContext | undefined
   #signal: AbortSignal | undefined
 
   constructor(request: CallContext | undefined) {
@@ -113,15 +113,9 @@ class TimedContext implements CallContext {
   }
 
   get signal(): AbortSignal {
-    this.#limit ??= new AbortController()
     const client = this.#request?.signal
-    this.#signal ??= client ? AbortSignal.any([client, this.#limit.signal]) : this.#limit.signal
+    this.#signal ??= client ? AbortSignal.any([client, this.limit.signal]) : this.limit.signal
     return this.#signal
-  }
-
-  abort(reason: unknown): void {
-    this.#limit ??= new AbortController()
-    this.#limit.abort(reason)
   }
 }
 
