@@ -1,3 +1,5 @@
+import type { Pet } from './model.ts'
+
 /**
  * Every error code of the API, with its status and its default message. For each status, the most
  * frequent code comes first.
@@ -49,8 +51,10 @@ export type ErrorCode = keyof typeof errorTable
 
 /**
  * The code of a {@link PetStoreError}: a code of the API, or one of these.
+ * - `condition_failed`: an animal did not have the values of `if`, so `petStore.pets` has not changed it.
  * - `invalid_option`: an option or an argument is not valid.
  * - `network_error`: the client got no response.
+ * - `pets_not_supported`: the storage cannot do what `petStore.pets` was asked to do.
  * - `unexpected_response`: the client got a response that the API does not describe.
  * - `untrusted_forwarded_for`: `X-Forwarded-For` or `Forwarded` has arrived, and `trustProxy` does not
  *   fit. `onError` gets it once.
@@ -61,6 +65,8 @@ export type ErrorCode = keyof typeof errorTable
 export type PetStoreErrorCode =
   | ErrorCode
   | 'invalid_option'
+  | 'condition_failed'
+  | 'pets_not_supported'
   | 'untrusted_forwarded_for'
   | 'usage_not_supported'
   | 'network_error'
@@ -113,6 +119,8 @@ export class PetStoreError extends Error {
    * once. Only the client sets this.
    */
   declare readonly idempotencyKey?: string
+  /** The animal as it is. Only an error with the code `condition_failed` has it. */
+  declare readonly pet?: Pet
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
     const entry = isErrorCode(code) ? errorTable[code] : undefined

@@ -133,7 +133,9 @@ function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
  */
 function toPortFault(error: unknown): unknown {
   const code = codeOf(error)
-  return code === undefined || code === 'service_unavailable' ? error : new PortFault(undefined, { cause: error })
+  return code === undefined || code === 'service_unavailable'
+    ? error
+    : new PortFault('a port has thrown a PetStoreError', { cause: error })
 }
 
 function checkCount(count: QuotaCount): QuotaCount {

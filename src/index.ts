@@ -21,6 +21,15 @@ export type { OperationName } from './operations.ts'
 export type { PetStoreOptions } from './options.ts'
 export { type CompletePetStore, createPetStore, type PetStore } from './pet-store.ts'
 export type {
+  AddedPets,
+  AddOptions,
+  ConditionOptions,
+  PetFilter,
+  PetPageQuery,
+  PetPatch,
+  Pets,
+} from './pets/host-pets.ts'
+export type {
   BackEnd,
   BanRule,
   CallContext,
@@ -47,4 +56,4 @@ export type {
 export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
 export type { Readiness } from './readiness.ts'
 export type { ErrorReport, ResponseReport } from './reports/observers.ts'
-export type { InitialPet } from './schemas/pet.ts'
+export type { InitialPet, PetInput } from './schemas/pet.ts'

@@ -13,6 +13,7 @@ import { type Deprecation, type OperationName, operations } from './operations.t
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
+import { hostPets, type Pets } from './pets/host-pets.ts'
 import { listPets } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
@@ -32,6 +33,7 @@ import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
 import { aboutRequest, reportFault, reportResponse } from './reports/observers.ts'
+import { hostPetSchemas } from './schemas/host-pets.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
 
@@ -59,6 +61,8 @@ export interface PetStore {
 export interface CompletePetStore<Keys extends KeyStore = KeyStore> extends PetStore, UsageFunctions {
   /** The key store in use. */
   readonly keyStore: Keys
+  /** Adds, reads, changes and removes animals without a request. */
+  readonly pets: Pets
   /**
    * Says whether the back end works, for the probe of a load balancer. Calls each part once, for at
    * most 2 seconds, and reuses the result for one second. With `onQuotaFailure: 'allow'`, the quota
@@ -297,6 +301,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     handle,
     basePath,
     keyStore,
+    pets: hostPets(ports.storage, hostPetSchemas(resolved)),
     ready,
     ...usageFunctions(rememberingQuota, quotaRules, clock),
   }

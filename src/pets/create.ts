@@ -4,7 +4,7 @@ import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { PetStorage } from '../ports.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
 import { parseBody } from './body.ts'
-import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
+import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
 import { writePet } from './json.ts'
 
 interface BodyRules {
@@ -31,7 +31,7 @@ export async function createPet(
   const { pet, asSent } = parseBody(await request.body(bodyLimit), newPet)
   const idempotency = key === undefined ? undefined : { scope, key, fingerprint: fingerprintOf(asSent) }
   const created = await storage.create(pet, { idempotency }, request)
-  const headers = idempotency === undefined ? [] : replayHeaders(created)
+  const headers = idempotency !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
   const body = writePet(created)
   if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
   return jsonResponse(201, body, headers)

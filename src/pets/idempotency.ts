@@ -31,12 +31,12 @@ export function fingerprintOf({ name, categoryId, status }: NewPet): string {
 }
 
 /**
- * Returns the header of a response to a repeated idempotency key; empty if the key is new.
+ * Returns whether an earlier request with the same idempotency key has added the animal.
  * @throws {PetStoreError} `idempotency_key_reused` if the key was used for another animal
  */
-export function replayHeaders({ earlier }: CreatedPet): string[] {
-  if (earlier == null) return []
-  if (earlier === 'same') return ['Idempotency-Replayed', 'true']
+export function isReplay({ earlier }: CreatedPet): boolean {
+  if (earlier == null) return false
+  if (earlier === 'same') return true
   if (earlier === 'different') throw new PetStoreError('idempotency_key_reused')
   throw new TypeError(`storage: the member "earlier" must be "same" or "different", got ${describeValue(earlier)}`)
 }

@@ -53,35 +53,48 @@ export function newPet({ maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus 
   return z.object(shape, expecting('an object with name and categoryId'))
 }
 
-/** An animal that a store has from the start. */
-export interface InitialPet {
-  /** The id: at least 1. @default the next one, after all ids that are given */
-  readonly id?: bigint | number | undefined
+/** An animal as a host writes it. A number is exact up to 2^53-1; a greater int64 has to be a `bigint`. */
+export interface PetInput {
   /** The name: at least one character is not white space. */
   readonly name: string
   /** The id of the category, an int64. */
   readonly categoryId: bigint | number
-  /** The availability. @default 'available' */
+  /** The availability. @default the option `defaultStatus` of the store */
   readonly status?: PetStatus | undefined
+}
+
+/** An animal that a store has from the start. */
+export interface InitialPet extends PetInput {
+  /** The id: at least 1. @default the next one, after all ids that are given */
+  readonly id?: bigint | number | undefined
 }
 
 type ParsedInitialPet = PetMembers & Partial<Pick<Pet, 'id'>>
 
 /** A list of animals that a store has from the start, by the default rules of a new animal. */
-export const initialPets = listOf(
+export const initialPets = petsWithIds(
   optionsOf<ParsedInitialPet>(
-    { ...newPet().shape, categoryId: hostInt64(), id: z.optional(hostInt64(1n)) },
+    { ...hostMembers(), id: z.optional(hostInt64(1n)) },
     { expected: 'an animal with name and categoryId, perhaps with id and status' },
   ),
-  'an array of animals',
-).check(({ value: pets, issues }) => {
-  const ids = new Set<bigint>()
-  for (const [i, { id }] of pets.entries()) {
-    if (id !== undefined && ids.has(id))
-      issues.push({ code: 'custom', path: [i, 'id'], input: id, message: ofUniqueId.error({ input: id }) })
-    if (id !== undefined) ids.add(id)
-  }
-})
+)
+
+/** Returns the members of an animal to add, as a host writes them. */
+export function hostMembers(rules?: NewPetRules) {
+  return { ...newPet(rules).shape, categoryId: hostInt64() }
+}
+
+/** Returns the schema of a list of animals in which no id occurs twice. */
+export function petsWithIds<T extends Partial<Pick<Pet, 'id'>>>(item: z.ZodMiniType<T>) {
+  return listOf(item, 'an array of animals').check(({ value: pets, issues }) => {
+    const ids = new Set<bigint>()
+    for (const [i, { id }] of pets.entries()) {
+      if (id !== undefined && ids.has(id))
+        issues.push({ code: 'custom', path: [i, 'id'], input: id, message: ofUniqueId.error({ input: id }) })
+      if (id !== undefined) ids.add(id)
+    }
+  })
+}
 
 const ofUniqueId = expecting('an id that no other animal of the list has')
 

@@ -44,8 +44,8 @@ const layers = [
   'schemas',
   'support',
   'ports.ts',
-  'model.ts',
   'errors.ts',
+  'model.ts',
 ]
 
 /** The folders and top-level files of the command, in the same way. */
