@@ -89,6 +89,12 @@ export interface PetStoreOptions {
    * @default 10000
    */
   readonly timeout?: number | undefined
+  /**
+   * Whether clients can only read: each createPet gets 503 with `Retry-After`. `petStore.pets` still
+   * writes.
+   * @default false
+   */
+  readonly readOnly?: boolean | undefined
   /** Lets web pages from other origins call the API. @default false */
   readonly cors?: boolean | CorsOptions | undefined
   /**
@@ -157,6 +163,7 @@ export const storeShape = {
   maxNameLength: z.optional(positiveInteger),
   bodyLimit: z.optional(positiveInteger),
   timeout: z.optional(timeout),
+  readOnly: z.optional(z.boolean(expecting('true or false'))),
   cors: z.optional(
     z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAgeSeconds }')),
   ),
@@ -213,6 +220,7 @@ export function resolveOptions(given: PetStoreOptions) {
     },
     cors: corsRules(cors),
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
+    readOnly: options.readOnly ?? false,
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT,
     newPet: newPet({ maxNameLength, defaultStatus }),

@@ -57,6 +57,14 @@ export function errorResponse(code: ErrorCode, headers?: readonly string[], mess
   return responseOf({ code, message: message ?? defaultMessage, status }, headers)
 }
 
+/** The `Retry-After` of a 503, in seconds. */
+const RETRY_AFTER = '5'
+
+/** Returns a 503, after which clients wait and repeat the request. */
+export function unavailable(message?: string): OwnResponse {
+  return errorResponse('service_unavailable', ['Retry-After', RETRY_AFTER], message)
+}
+
 /** Returns a response with the three members of an error, whose code may be one of the host. */
 export function responseOf(
   { code, message, status }: { code: PetStoreErrorCode; message: string; status: number },

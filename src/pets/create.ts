@@ -1,6 +1,6 @@
 import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
-import { jsonResponse, type OwnResponse } from '../http/response.ts'
+import { jsonResponse, type OwnResponse, unavailable } from '../http/response.ts'
 import type { PetStorage } from '../ports.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
 import { parseBody } from './body.ts'
@@ -8,9 +8,12 @@ import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
 import { writePet } from './json.ts'
 
 interface BodyRules {
+  readonly readOnly: boolean
   readonly bodyLimit: number
   readonly newPet: NewPetSchema
 }
+
+const READ_ONLY = 'The store is read-only for a while: send the request again later.'
 
 /**
  * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency
@@ -21,10 +24,11 @@ interface BodyRules {
 export async function createPet(
   storage: PetStorage,
   request: ApiRequest,
-  { bodyLimit, newPet }: BodyRules,
+  { readOnly, bodyLimit, newPet }: BodyRules,
   linkBase: string | undefined,
   scope: string,
 ): Promise<OwnResponse> {
+  if (readOnly) return unavailable(READ_ONLY)
   const error = mediaTypeError(request)
   if (error) return error
   const key = idempotencyKeyOf(request)

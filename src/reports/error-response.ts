@@ -1,10 +1,8 @@
 import { codeOf, type ErrorCode, errorTable, isErrorCode } from '../errors.ts'
 import { type ApiRequest, isAborted } from '../http/request.ts'
-import { errorResponse, type OwnResponse } from '../http/response.ts'
+import { errorResponse, type OwnResponse, unavailable } from '../http/response.ts'
 import { type ErrorReport, type Observers, reportFault } from './observers.ts'
 
-/** The `Retry-After` of a 503, in seconds. */
-const RETRY_AFTER = '5'
 /**
  * Error codes for a connection that cannot be opened or is lost, from Node and from undici, the
  * HTTP client in Node.
@@ -34,7 +32,7 @@ export function reportAndRespond(
   // Report nothing if the client has disconnected: a back end then throws the reason of the aborted
   // signal.
   if (!isAborted(request)) reportFault(error, observers, report)
-  return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
+  return status === 503 ? unavailable() : errorResponse(code)
 }
 
 /**

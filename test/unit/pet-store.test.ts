@@ -211,6 +211,21 @@ describe('fetch', () => {
   })
 })
 
+describe('readOnly', () => {
+  test('a create gets 503 with Retry-After, and is counted and not reported as a fault', async () => {
+    const onError = vi.fn()
+    const { petStore, add, send } = await startApi({ readOnly: true, onError })
+    const refused = await add('{"name":"Rex","categoryId":1}')
+    expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(refused.message).toBe('The store is read-only for a while: send the request again later.')
+    expect(refused.headers.get('retry-after')).toBe('5')
+    expect(rateLimit(refused).remaining).toBe(59)
+    expect(onError).not.toHaveBeenCalled()
+    await petStore.pets.add({ name: 'Rex', categoryId: 1 })
+    expect(await send('/v1/pets')).toMatchObject({ status: 200, json: [{ id: 1, name: 'Rex' }] })
+  })
+})
+
 describe('CORS', () => {
   const preflight = (origin: string) => ({
     method: 'OPTIONS',
