@@ -55,8 +55,8 @@ const memoryOptions = optionsOf<MemoryOptions>({
  *
  * const backEnd = memory()
  * const { token, key } = await backEnd.keyStore.issue({ plan: 'pro', label: 'my first key' })
- * await backEnd.storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
  * const petStore = createPetStore({ ...backEnd })
+ * await petStore.pets.add({ name: 'Rex', categoryId: 1 })
  * ```
  */
 export function memory(options: MemoryOptions = {}): ManagedBackEnd {

@@ -46,7 +46,7 @@ export const petStatusSchema = petStatus()
 /** The id of an animal in a path, such as `7`. The result is a `bigint`. */
 export const petIdSchema = petId
 
-/** The query of a list, as texts. The result is what `storage.list` takes. */
+/** The query of a list, as texts. The result is what `petStore.pets.list` takes. */
 export const petQuerySchema = petQuery
 
 /** The body of an error response. */

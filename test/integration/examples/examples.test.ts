@@ -15,11 +15,14 @@ import { readCommand } from './read-command.ts'
 const root = join(import.meta.dirname, '../../..')
 const example = (name: string) => join(root, 'examples', name)
 
+const SECRET = 'secret-of-the-shop'
+
 /** Starts an example on a free port, which replaces `:PORT` in the command. */
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
   const port = String(await freePort())
   const words = command.map((word) => word.replace(':PORT', `:${port}`))
-  const { value, stop } = await startProgram(words, readCommand, { env: { PORT: port, DRAIN_DELAY: '0' } })
+  const env = { PORT: port, DRAIN_DELAY: '0', IMPORT_SECRET: SECRET }
+  const { value, stop } = await startProgram(words, readCommand, { env })
   onTestFinished(stop)
   return value
 }
@@ -157,7 +160,12 @@ test('the example testing/node.test.mjs passes', async () => {
 
 test('the example own-route.mjs checks the input of a route of the host', async () => {
   const started = await start(process.execPath, example('own-route.mjs'))
-  const post = (body: string) => fetch(new URL('/import', started.url), { method: 'POST', body })
+  const send = (body: string, secret: string) => {
+    const headers = { authorization: `Bearer ${secret}` }
+    return fetch(new URL('/import', started.url), { method: 'POST', body, headers })
+  }
+  assert.equal((await send('{"name":"Rex","categoryId":1}', started.token)).status, 401)
+  const post = (body: string) => send(body, SECRET)
   const refused = await post('[{"name":"Rex","categoryId":1},{"name":"","categoryId":"2"}]')
   assert.equal(refused.status, 400)
   const { problems } = (await refused.json()) as { problems: string[] }
@@ -165,7 +173,9 @@ test('the example own-route.mjs checks the input of a route of the host', async 
   assert.equal(problems[1], 'animal 2, categoryId: expected an integer from -2^63 to 2^63-1, got the string "2"')
   const added = await post('[{"name":"Rex","categoryId":9007199254740993},{"name":"Ada","categoryId":2}]')
   assert.equal(added.status, 201)
-  assert.match(await added.text(), /"categoryId":9007199254740993/)
+  assert.deepEqual(await added.json(), { added: 2, repeated: 0 })
+  const list = await fetch(started.url, { headers: { authorization: `Bearer ${started.token}` } })
+  assert.match(await list.text(), /"name":"Rex","categoryId":9007199254740993,"status":"available"/)
   const names = async (query: string) => (await fetch(new URL(`/names${query}`, started.url))).text()
   assert.equal(await names('?limit=1'), '["Rex"]')
   assert.match(await names('?limit=0'), /expected a whole number from 1 to 100/)
