@@ -1,6 +1,6 @@
-import { INT64_MAX, type Pet, type PetMembers } from '../../../model.ts'
+import { INT64_MAX, type Pet, type PetChanges, type PetMembers } from '../../../model.ts'
 import { fingerprintOf } from '../../../pets/idempotency.ts'
-import type { CreatedPet, PetQuery, PetStorage } from '../../../ports.ts'
+import type { ChangeOptions, CreatedPet, PetQuery, PetStorage } from '../../../ports.ts'
 import { broken, equal, show } from './report.ts'
 import { callText, type Store } from './suite.ts'
 import { REX } from './values.ts'
@@ -81,7 +81,7 @@ export interface KeyedCall {
 
 /**
  * Makes equal calls at once. One of them must add an animal, unless the key has added `first`
- * before.
+ * before. Then all of them must return `first`, also if it has been changed or removed since.
  * @param last - the greatest id before the calls
  */
 export async function createWithKey(
@@ -93,7 +93,7 @@ export async function createWithKey(
   const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
   const call = async () => {
     const result = await store.call('create', pet, { idempotency })
-    if (result?.earlier !== 'different') await store.returns('get', [result?.id], { ...pet, id: result?.id })
+    if (first === undefined) await store.returns('get', [result?.id], { ...pet, id: result?.id })
     return result
   }
   const results = await Promise.all(Array.from({ length: times }, call))
@@ -110,3 +110,29 @@ export async function createWithKey(
   }
   return one
 }
+
+/** Changes an animal, and returns it as it must be now. */
+export async function change(store: Storage, pet: Pet, changes: PetChanges, options?: ChangeOptions): Promise<Pet> {
+  const changed = withChanges(pet, changes)
+  await store.returns('update', [pet.id, changes, options], { applied: true, pet: changed })
+  return changed
+}
+
+/** Returns an animal with the new values of those members that are not `undefined`. */
+export function withChanges(pet: Pet, changes: PetChanges): Pet {
+  return { ...pet, ...Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) }
+}
+
+/** Removes an animal, which must be as it is given. */
+export async function remove(store: Storage, pet: Pet, options?: ChangeOptions): Promise<void> {
+  await store.returns('remove', [pet.id, options], { applied: true, pet })
+}
+
+/** Restores animals, of which those with the ids in `existing` must stay as they are. */
+export async function restore(store: Storage, pets: readonly Pet[], existing: readonly bigint[] = []): Promise<void> {
+  const returned = await store.call('restore', pets)
+  const call = `${callText('restore', [pets])}: the ids that existed, sorted`
+  equal(call, Array.isArray(returned) ? returned.toSorted(ascending) : returned, existing.toSorted(ascending))
+}
+
+const ascending = (one: bigint, other: bigint) => Number(one - other)

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../../../pets/idempotency.ts'
 import type { PetQuery } from '../../../ports.ts'
 import { sleep, systemClock } from '../../../support/time.ts'
 import { broken, show } from './report.ts'
-import { byId, checkAdded, idsOf, pageOf, type Storage, samePets } from './storage-calls.ts'
+import { add, byId, checkAdded, idsOf, pageOf, type Storage, samePets } from './storage-calls.ts'
 import { REX, SOLD } from './values.ts'
 
 /**
@@ -32,9 +32,7 @@ export async function race(store: Storage, writers: readonly (readonly PetMember
       const isLast = isDone
       const query = { ...filter, after: pages.at(-1)?.pets.at(-1)?.id ?? start }
       const pets = await store.call('list', query)
-      // A reader would never come to the end of such a list.
-      if (pets.some(({ id }, i) => id <= (pets[i - 1]?.id ?? query.after)))
-        broken(`list(${show(query)}) must return ascending ids`, `ascending ids above ${query.after}`, idsOf(pets))
+      checkOrder(query, pets)
       if (pets.length > 0) pages.push({ query, pets })
       isRead = isLast && pets.length === 0
     }
@@ -44,8 +42,7 @@ export async function race(store: Storage, writers: readonly (readonly PetMember
     isDone = true
   })
   const reading = [read({ limit: 2 }), read({ limit: 1_000 }), read({ limit: 1, status: 'sold' })]
-  await Promise.allSettled([writing, ...reading])
-  await Promise.all([writing, ...reading])
+  await settled(writing, ...reading)
   return added.sort(byId).at(-1)?.id ?? start
 }
 
@@ -75,6 +72,60 @@ function checkPages(pages: readonly Page[], all: readonly Pet[]): void {
   if (missing)
     broken(`the pages of list left out animal ${missing.id}, which create had returned`, idsOf(all), idsOf(seen))
   samePets('the animals on all pages of list', seen, all)
+}
+
+/**
+ * Changes some animals and removes others, while readers follow the cursor. Each reader must see
+ * the animals that stay as they are, each of them once.
+ */
+export async function raceWithChanges(store: Storage): Promise<void> {
+  const pets = await add(store, ...Array(40).fill(REX))
+  const kept = pets.filter((_, i) => i % 3 === 0)
+  const last = pets.at(-1)?.id as bigint
+  let isDone = false
+  const write = async () => {
+    for (const [i, { id }] of pets.entries()) {
+      if (i % 3 === 1) await store.call('update', id, { status: 'sold' })
+      if (i % 3 === 2) await store.call('remove', id)
+      await sleep(0)
+    }
+  }
+  const writing = write().finally(() => {
+    isDone = true
+  })
+  const walk = async (filter: { readonly limit: number; readonly status?: PetStatus }) => {
+    const seen: Pet[] = []
+    for (let after = 0n; after < last; after = seen.at(-1)?.id ?? last) {
+      const query = { ...filter, after }
+      const page = await store.call('list', query)
+      checkOrder(query, page)
+      // The last animal stays, so a page that ends before it must be full.
+      if (page.length < filter.limit && page.at(-1)?.id !== last)
+        broken(`list(${show(query)}) must return a full page`, `${filter.limit} animals or animal ${last}`, idsOf(page))
+      seen.push(...page)
+      await sleep(0)
+    }
+    const keptIds = new Set(kept.map(({ id }) => id))
+    const seenKept = seen.filter(({ id }) => keptIds.has(id))
+    samePets('the animals on all pages of list that were not changed', seenKept, kept)
+  }
+  const read = async (filter: Parameters<typeof walk>[0]) => {
+    do await walk(filter)
+    while (!isDone)
+  }
+  await settled(writing, read({ limit: 1 }), read({ limit: 3 }), read({ limit: 2, status: 'available' }))
+}
+
+/** Waits for all promises, also after one of them has rejected: otherwise, calls would follow the end of the test. */
+async function settled(...promises: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(promises)
+  await Promise.all(promises)
+}
+
+/** A reader would never come to the end of a list whose ids do not ascend. */
+function checkOrder(query: PetQuery & { readonly after: bigint }, page: readonly Pet[]): void {
+  if (page.some(({ id }, i) => id <= (page[i - 1]?.id ?? query.after)))
+    broken(`list(${show(query)}) must return ascending ids`, `ascending ids above ${query.after}`, idsOf(page))
 }
 
 /** How long bursts are repeated, in milliseconds. A commit that overtakes another one is rare on a fast disk. */

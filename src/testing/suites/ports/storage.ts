@@ -3,6 +3,7 @@ import { KEY_PERIOD } from '../../../pets/idempotency.ts'
 import type { PetStorage } from '../../../ports.ts'
 import { equal } from './report.ts'
 import { add, addAtOnce, checkAdded, createWithKey, idsOf, listReturns, pageOf, type Storage } from './storage-calls.ts'
+import { changeRules } from './storage-changes.ts'
 import { commandsOf, newModel } from './storage-model.ts'
 import { race, raceInBursts } from './storage-race.ts'
 import { type SuiteOptions, suiteOf, type TestRunner } from './suite.ts'
@@ -16,7 +17,7 @@ const PENDING = { ...REX, status: 'pending' } as const
 /**
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. Each test has one
  * rule, which is its title. Then random calls must have the same results as a plain list of
- * animals.
+ * animals. The tests of an optional method that the storage does not have are skipped.
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
@@ -166,6 +167,9 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     // Without a clock, a storage takes the time of its engine, which may be in seconds.
     const openAsInProduction = () => options.open()
     rule('keeps idempotency keys by the time of the engine too', keepsKeys, [], openAsInProduction)
+
+    changeRules(rule)
+
     rule('a reader skips no animal while three are added', (store) => race(store, [[REX, SOLD], [REX], [SOLD, REX]]))
     rule('a reader skips no animal while many are added at once', raceInBursts)
 

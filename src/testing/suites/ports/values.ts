@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { INT64_MAX, INT64_MIN, isInt64, type PetMembers, petStatuses } from '../../../model.ts'
+import { INT64_MAX, INT64_MIN, isInt64, type PetChanges, type PetMembers, petStatuses } from '../../../model.ts'
 import { petName } from '../../../schemas/pet.ts'
 import type { FastCheck } from './suite.ts'
 
@@ -23,11 +23,28 @@ export function texts(fc: FastCheck): Arbitrary<string> {
 
 const anyName = petName(Number.POSITIVE_INFINITY)
 
-export function newPets(fc: FastCheck): Arbitrary<PetMembers> {
+/** Generates valid values of each member. */
+export function memberValues(fc: FastCheck) {
   const near = INT64S.flatMap((edge) => [edge - 1n, edge, edge + 1n]).filter(isInt64)
-  return fc.record({
+  return {
     name: texts(fc).filter((text) => anyName.safeParse(text).success),
     categoryId: fc.oneof(fc.constantFrom(...near), fc.bigInt({ min: INT64_MIN, max: INT64_MAX })),
     status: fc.constantFrom(...petStatuses),
-  })
+  }
+}
+
+export function newPets(fc: FastCheck): Arbitrary<PetMembers> {
+  return fc.record(memberValues(fc))
+}
+
+/** Generates new values for at least one member. The others are absent or `undefined`. */
+export function petChanges(fc: FastCheck): Arbitrary<PetChanges> {
+  const { name, categoryId, status } = memberValues(fc)
+  const orNothing = <Value>(values: Arbitrary<Value>) => fc.option(values, { nil: undefined })
+  const several = { name: orNothing(name), categoryId: orNothing(categoryId), status: orNothing(status) }
+  const changes = fc.record(several, { requiredKeys: [] })
+  return fc.oneof(
+    fc.record({ status }),
+    changes.filter((each) => Object.values(each).some((value) => value !== undefined)),
+  )
 }

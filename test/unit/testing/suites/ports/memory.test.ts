@@ -14,7 +14,15 @@ storageContract(
 )
 
 test('the storage suite calls each method of a storage', async () => {
-  const methods = { list: true, create: true, get: true } satisfies Partial<Record<keyof PetStorage, true>>
+  const methods = {
+    list: true,
+    create: true,
+    get: true,
+    update: true,
+    remove: true,
+    restore: true,
+    count: true,
+  } satisfies Record<keyof PetStorage, true>
   const called = new Set<string>()
   const tests: (() => unknown)[] = []
   const open = async (clock: Clock) => {

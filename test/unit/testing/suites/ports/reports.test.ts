@@ -79,6 +79,27 @@ describe('the contract suites', () => {
     expect(titles.map((title) => [title, skipped.get(title)])).toEqual(titles.map((title) => [title, reasonOf(title)]))
   })
 
+  test('tests of methods that a storage does not have are skipped by their names', async () => {
+    const reasons = new Map<string, string>()
+    const tests: Promise<void>[] = []
+    const runner: TestRunner = {
+      describe: (_, body) => body(),
+      test(title, body: (context?: object) => Promise<void>) {
+        tests.push(body({ skip: (reason: string) => reasons.set(title, reason) }))
+      },
+    }
+    const open = async (clock?: Clock) => {
+      const { list, create, get } = memory({ clock }).storage
+      return { port: { list, create, get }, close }
+    }
+    storageContract(runner, { name: 'ours', open, runs: 3 })
+    await Promise.all(tests)
+    for (const name of ['update', 'remove', 'restore', 'count'])
+      expect([...reasons.values()]).toContain(`the store has no ${name}`)
+    expect(reasons.get('update changes only the members that it gets')).toBe('the store has no update')
+    expect(reasons.get('list returns animals by ascending id')).toBeUndefined()
+  })
+
   test('a report shows the error, the steps, and how to run the test again', async () => {
     const open = openFaulty(
       () => memory().storage,
