@@ -79,7 +79,7 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
     listPets: {
       summary: 'List animals',
       description:
-        'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
+        'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added, changed or removed.',
       parameters: Object.entries(queryOfList).map(([name, others]) => ({
         name,
         in: 'query',
