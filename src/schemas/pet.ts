@@ -69,7 +69,7 @@ export interface InitialPet extends PetInput {
   readonly id?: bigint | number | undefined
 }
 
-type ParsedInitialPet = PetMembers & Partial<Pick<Pet, 'id'>>
+export type ParsedInitialPet = PetMembers & Partial<Pick<Pet, 'id'>>
 
 /** A list of animals that a store has from the start, by the default rules of a new animal. */
 export const initialPets = petsWithIds(

@@ -60,7 +60,7 @@ export interface ConnectionFaults {
 }
 
 /**
- * The faults of a test store. They affect requests, but not the calls of `storage`, `keyStore` and
+ * The faults of a test store. They affect requests, but not the calls of `pets`, `keyStore` and
  * `quota` by the test itself.
  */
 export interface PortFaults {

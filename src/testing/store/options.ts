@@ -1,20 +1,25 @@
 import * as z from 'zod/mini'
 import { isToken68 } from '../../keys/authenticate.ts'
-import type { NewPet } from '../../model.ts'
 import { type PetStoreOptions, resolvePlans, storeShape } from '../../options.ts'
 import type { Clock } from '../../ports.ts'
-import { expecting, type Shape } from '../../schemas/expected.ts'
-import { int64 } from '../../schemas/int64.ts'
+import { expecting } from '../../schemas/expected.ts'
+import { hostInt64 } from '../../schemas/int64.ts'
 import { plan } from '../../schemas/key.ts'
-import { invalidOption, listOf, optionsOf, textThat } from '../../schemas/options.ts'
-import { parseOptions } from '../../schemas/parse-options.ts'
-import { petStatus } from '../../schemas/pet.ts'
+import { invalidOption, optionsOf, textThat } from '../../schemas/options.ts'
+import { parseOption, parseOptions } from '../../schemas/parse-options.ts'
+import {
+  hostMembers,
+  type InitialPet,
+  type NewPetRules,
+  type ParsedInitialPet,
+  petsWithIds,
+} from '../../schemas/pet.ts'
 import type { ManualClock } from './clock.ts'
 
 /** An animal that the store has from the start. */
-export interface SeedPet extends Omit<NewPet, 'categoryId'> {
+export interface SeedPet extends Omit<InitialPet, 'categoryId'> {
   /** The id of the category, an int64. @default 1n */
-  readonly categoryId?: bigint | undefined
+  readonly categoryId?: bigint | number | undefined
 }
 
 /**
@@ -24,7 +29,7 @@ export interface SeedPet extends Omit<NewPet, 'categoryId'> {
 export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   extends Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> {
   /**
-   * The animals that the store has from the start; their ids are 1, 2, 3 and so on.
+   * The animals that the store has from the start. Without ids of their own, these are 1, 2, 3 and so on.
    * @default none
    */
   readonly pets?: readonly SeedPet[] | undefined
@@ -40,23 +45,12 @@ export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   readonly clock?: TheClock | undefined
 }
 
-const seedPet = z.object(
-  {
-    name: z.string(expecting('a string')),
-    categoryId: z._default(int64(), 1n),
-    status: z.optional(petStatus()),
-  } satisfies Shape<NewPet>,
-  expecting('{ name, categoryId, status } with a bigint categoryId'),
-)
-
 const { storage: _storage, keyStore: _keyStore, quota: _quota, ...shared } = storeShape
 const noPort = z.optional(z.undefined(expecting('none, because a test store has its own')))
-interface ParsedOptions extends Omit<TestPetStoreOptions<Clock>, 'pets'> {
-  readonly pets?: readonly NewPet[] | undefined
-}
-const testOptions = optionsOf<ParsedOptions>(
+const testOptions = optionsOf<TestPetStoreOptions<Clock>>(
   {
-    pets: z.optional(listOf<NewPet>(seedPet, 'an array of { name, categoryId, status }')),
+    // Checked by `seedPets` alone: its rules depend on other options.
+    pets: z.optional(z.any()),
     plan: z.optional(plan),
     token: z.optional(textThat(isToken68, 'a string of letters, digits and -._~+/')),
     ...shared,
@@ -65,9 +59,16 @@ const testOptions = optionsOf<ParsedOptions>(
 )
 
 export function parseTestOptions(options: TestPetStoreOptions<Clock>) {
-  const { plan = 'free', ...others } = parseOptions(testOptions, options)
+  const { pets = [], plan = 'free', ...others } = parseOptions(testOptions, options)
   requireKnownPlan(plan, others.plans)
-  return { plan, ...others }
+  return { pets: parseOption('pets', seedPets(others), pets), plan, ...others }
+}
+
+function seedPets(rules: NewPetRules) {
+  const members = { ...hostMembers(rules), categoryId: z._default(hostInt64(), 1n), id: z.optional(hostInt64(1n)) }
+  return petsWithIds(
+    optionsOf<ParsedInitialPet>(members, { expected: 'an animal with name, perhaps with categoryId, id and status' }),
+  )
 }
 
 function requireKnownPlan(plan: string, plans: PetStoreOptions['plans']): void {

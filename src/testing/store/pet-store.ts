@@ -3,11 +3,12 @@ import { buildRequest, type PetStoreFetch } from '../../http/fetch.ts'
 import { isBelow, linkBaseOf, pathOf } from '../../http/request.ts'
 import { newToken } from '../../keys/token.ts'
 import { memory } from '../../memory/index.ts'
+import { memoryStorage } from '../../memory/storage.ts'
 import { resolvePlans } from '../../options.ts'
 import { type CompletePetStore, createPetStore, type PetStore } from '../../pet-store.ts'
-import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../ports.ts'
+import type { Pets } from '../../pets/host-pets.ts'
+import type { BackEnd, Clock, ManagedKeyStore, QuotaStore } from '../../ports.ts'
 import { invalidOption } from '../../schemas/options.ts'
-import { DEFAULT_STATUS } from '../../schemas/pet.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import type { PortFaults } from './faults.ts'
@@ -21,7 +22,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
    * The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection`
    * breaks connections.
    */
-  readonly petStore: PetStore & Pick<CompletePetStore, 'ready'>
+  readonly petStore: PetStore & Pick<CompletePetStore, 'pets' | 'ready'>
   /**
    * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global
    * `fetch`, it rejects if its signal aborts or a fault breaks the connection, and sets
@@ -46,8 +47,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
    * test moves it.
    */
   readonly clock: TheClock
-  /** The storage. Use it to add and read animals without a request. */
-  readonly storage: PetStorage
+  /** Adds, reads, changes and removes animals without a request. Faults do not affect it. */
+  readonly pets: Pets
   /** The key store. Use it to issue, change and revoke keys. */
   readonly keyStore: ManagedKeyStore
   /** The quota store. Use it to count requests without sending them. */
@@ -81,8 +82,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
 export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   options: TestPetStoreOptions<TheClock> = {},
 ): Promise<TestPetStore<TheClock>> {
-  const { pets = [], plan, token = newToken(), clock: givenClock, ...storeOptions } = parseTestOptions(options)
-  const { plans, defaultStatus = DEFAULT_STATUS } = storeOptions
+  const { pets, plan, token = newToken(), clock: givenClock, ...storeOptions } = parseTestOptions(options)
+  const { plans } = storeOptions
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = givenClock ?? ownClock
@@ -94,12 +95,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
    * Creates the back end, the pet store, the key and the client: once, and again for each `reset`.
    */
   async function createGeneration(withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
-    const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
+    const { keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
-    const backEnd = { storage, keyStore: { ...issuer, find }, quota }
-    for (const pet of pets) await storage.create({ ...pet, status: pet.status ?? defaultStatus })
+    const backEnd = { storage: memoryStorage(clock, pets), keyStore: { ...issuer, find }, quota }
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(backEnd) })
+    const host = createPetStore({ ...storeOptions, clock, ...backEnd })
     const baseUrl = `http://localhost${petStore.basePath}`
     // With a manual clock, the client advances the clock instead of waiting. No wait is random, so
     // that a test can expect its end.
@@ -107,7 +108,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       sleep: async (milliseconds: number) => clock.advance?.(milliseconds),
       random: (asked: number) => (asked > 0 ? 0 : 1),
     }
-    return { ...backEnd, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }) }
+    return {
+      ...backEnd,
+      petStore,
+      pets: host.pets,
+      client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }),
+    }
   }
 
   const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
@@ -129,8 +135,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     return fetch(sent, { signal: signal ?? null })
   }
 
+  const hostPets = forwarding(() => current().pets)
   return {
-    petStore: { ...petStore, ready: () => current().petStore.ready() },
+    petStore: { ...petStore, pets: hostPets, ready: () => current().petStore.ready() },
     fetch,
     handle,
     basePath,
@@ -143,7 +150,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     },
     token,
     clock: shownClock as TheClock,
-    storage: forwarding(() => current().storage),
+    pets: hostPets,
     keyStore: forwarding(() => current().keyStore),
     quota: forwarding(() => current().quota),
     faults,

@@ -22,7 +22,9 @@ describe('options', () => {
   test.each([
     ['pets', { pets: 5 }],
     ['pets\\[0\\]\\.name', { pets: [{ categoryId: 1n }] }],
-    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1, status: 'available' }] }],
+    ['pets\\[1\\]\\.categoryId', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 2 ** 53 }] }],
+    ['pets\\[0\\]\\.id', { pets: [{ id: 0, name: 'Rex' }] }],
+    ['pets\\[0\\]\\.name', { maxNameLength: 2, pets: [{ name: 'Rex' }] }],
     ['pets\\[0\\]\\.status', { pets: [{ name: 'Rex', status: 'lost' }] }],
     ['plan', { plan: 'gold' }],
     ['plan', { plan: 'enterprise' }],
@@ -44,6 +46,35 @@ describe('options', () => {
       { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' },
       { id: 2n, name: 'Ada', categoryId: 9007199254740993n, status: 'sold' },
     ])
+  })
+
+  test('animals of the option `pets` keep their ids, also after a reset', async () => {
+    const { pets, reset } = await createTestPetStore({
+      defaultStatus: 'pending',
+      pets: [{ name: 'Rex' }, { id: 7, name: 'Ada', categoryId: 3 }],
+    })
+    await pets.update(7, { status: 'sold' })
+    await pets.remove(8)
+    await reset()
+    expect(await pets.list()).toEqual([
+      { id: 7n, name: 'Ada', categoryId: 3n, status: 'pending' },
+      { id: 8n, name: 'Rex', categoryId: 1n, status: 'pending' },
+    ])
+  })
+
+  test('10,000 wrong animals are an error of one screen', async () => {
+    const pets = Array.from({ length: 10_000 }, () => ({ name: '' }))
+    const { message } = await createTestPetStore({ pets }).catch((error) => error)
+    expect(message).toContain('and 9,997 more')
+    expect(message.length).toBeLessThan(1_000)
+  })
+
+  test('a test sells an animal between two requests', async () => {
+    const { pets, request } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+    const available = async () => (await request('/pets?status=available')).json()
+    expect(await available()).toHaveLength(1)
+    await pets.update(1, { status: 'sold' })
+    expect(await available()).toEqual([])
   })
 
   test('the option `token` accepts a text that does not begin with pet_', async () => {
@@ -127,8 +158,7 @@ describe('request', () => {
   test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
     'request() follows a Link if publicUrl is %s',
     async (publicUrl) => {
-      const { request, storage } = await createTestPetStore({ publicUrl })
-      for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n, status: 'available' })
+      const { request } = await createTestPetStore({ publicUrl, pets: [{ name: 'Rex' }, { name: 'Ada' }] })
       const [, next = ''] = /<(.+)>/.exec((await request('/pets?limit=1')).headers.get('link') ?? '') ?? []
       expect(next).toMatch(/^https:\/\/pets\.example\/.*\?/)
       const second = await request(next)
@@ -231,21 +261,23 @@ describe('faults', () => {
     expect(await status()).toBe(200)
   })
 
-  test('faults do not affect direct calls of storage and keyStore', async () => {
-    const { faults, storage } = await start()
+  test('faults do not affect the pets of the store', async () => {
+    const { faults, petStore, pets } = await start()
     faults.storage.fail()
-    expect(await storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })).toMatchObject({ id: 1n })
+    expect(await pets.add({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1n })
+    expect(await petStore.pets.update(1, { status: 'sold' })).toMatchObject({ status: 'sold' })
+    expect(await pets.list()).toHaveLength(1)
   })
 
   test('if the connection breaks, fetch rejects although the animal is added', async () => {
-    const { faults, request, storage, errors, requests } = await start()
+    const { faults, request, pets, errors, requests } = await start()
     const body = '{"name":"Rex","categoryId":1}'
     const add = () => request('/pets', { method: 'POST', body, headers: { 'idempotency-key': 'order-1' } })
     faults.connection.breakTimes(1)
     await expect(add()).rejects.toThrow(new TypeError('fetch failed'))
-    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect(await pets.count()).toBe(1)
     expect((await add()).headers.get('idempotency-replayed')).toBe('true')
-    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect(await pets.count()).toBe(1)
     expect(requests.map(({ response }) => response?.status)).toEqual([201, 201])
     expect(errors).toEqual([])
   })
@@ -268,12 +300,12 @@ describe('faults', () => {
   })
 
   test('of two resets at once, the later one counts', async () => {
-    const { faults, status, reset, storage, requests } = await start()
+    const { faults, status, reset, pets, requests } = await start()
     const resets = [reset(), reset()]
     faults.storage.failTimes(1)
     await Promise.all(resets)
     expect([await status(), await status(), requests.length]).toEqual([503, 200, 2])
-    expect(await storage.list({ limit: 1 })).toEqual([])
+    expect(await pets.count()).toBe(0)
   })
 
   test('refuseTimes causes a 429 in the middle of a run, and counts nothing', async () => {
@@ -324,7 +356,7 @@ describe('faults', () => {
   })
 
   test('on Node, a fault that breaks the connection closes its socket', async () => {
-    const { petStore, token, faults, storage, errors } = await start()
+    const { petStore, token, faults, pets, errors } = await start()
     const server = await serve(petStore, { port: 0 })
     onTestFinished(server.close)
     const client = createPetStoreClient({ baseUrl: `${server.url}/v1`, apiKey: token, retry: false })
@@ -332,7 +364,7 @@ describe('faults', () => {
       client.createPet({ name: 'Rex', categoryId: 1n, status: 'available' }, { idempotencyKey: 'order-1' })
     faults.connection.breakTimes(1)
     await expect(add()).rejects.toMatchObject({ code: 'network_error' })
-    expect([await add(), (await storage.list({ limit: 9 })).length, errors]).toMatchObject([{ id: 1n }, 1, []])
+    expect([await add(), await pets.count(), errors]).toMatchObject([{ id: 1n }, 1, []])
   })
 
   test.each([0, -1, 1.5, '2'])('failTimes throws if the number of calls is %j', async (times) => {
