@@ -33,6 +33,17 @@ export function mongodb(client, clock = Date) {
       const found = await pets.findOne({ _id: id })
       return found && toPet(found)
     },
+    async update(id, changes, { if: condition } = {}) {
+      const wanted = { ...condition, _id: id }
+      const changed = await pets.findOneAndUpdate(wanted, { $set: changes }, { returnDocument: 'after' })
+      const pet = changed ?? (await pets.findOne({ _id: id }))
+      return pet && { applied: changed !== null, pet: toPet(pet) }
+    },
+    async remove(id, { if: condition } = {}) {
+      const removed = await pets.findOneAndDelete({ ...condition, _id: id })
+      const pet = removed ?? (await pets.findOne({ _id: id }))
+      return pet && { applied: removed !== null, pet: toPet(pet) }
+    },
   }
 
   const valid = { 'key.revokedAt': { $exists: false } }

@@ -6,8 +6,11 @@ function valueAt(document: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (value as Document | undefined)?.[name], document)
 }
 
+const given = (document: Document) => Object.entries(document).filter(([, value]) => value !== undefined)
+
 function matches(document: Document, filter: Document): boolean {
-  return Object.entries(filter).every(([path, wanted]) => {
+  // The client of the example has the setting `ignoreUndefined`.
+  return given(filter).every(([path, wanted]) => {
     const value = valueAt(document, path)
     if (typeof wanted !== 'object' || wanted === null) return value === wanted
     const { $gt, $gte, $exists, $not } = wanted as {
@@ -70,11 +73,22 @@ function fakeCollection() {
     async replaceOne(filter: Document, document: Document) {
       documents = [...documents.filter((one) => !matches(one, filter)), structuredClone({ ...document, ...filter })]
     },
-    async findOneAndUpdate(filter: Document, { $inc }: { $inc: { id: bigint } }) {
-      const [document = { ...filter, id: 0n }] = select(filter)
-      if (document.id === 0n) documents.push(document)
-      document.id = (document.id as bigint) + $inc.id
-      return structuredClone(document)
+    async findOneAndUpdate(
+      filter: Document,
+      { $inc, $set = {} }: { $inc?: { id: bigint }; $set?: Document },
+      { upsert = false }: { upsert?: boolean },
+    ) {
+      const [document] = select(filter)
+      if (document === undefined && !upsert) return null
+      const updated: Document = { ...filter, ...document, ...Object.fromEntries(given($set)) }
+      if ($inc) updated.id = ((updated.id as bigint | undefined) ?? 0n) + $inc.id
+      documents = [...documents.filter((one) => one !== document), updated]
+      return structuredClone(updated)
+    },
+    async findOneAndDelete(filter: Document) {
+      const [document] = select(filter)
+      documents = documents.filter((one) => one !== document)
+      return document ?? null
     },
   }
 }
