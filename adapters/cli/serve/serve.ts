@@ -120,5 +120,5 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
     const key = await keyStore.find(token)
     return key ? petStore.usage(key) : undefined
   }
-  return { petStore, usageOf, keyOf }
+  return { petStore, pets: petStore.pets, usageOf, keyOf }
 }

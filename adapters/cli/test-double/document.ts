@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
 import { type Operation, operations } from './operations.ts'
 
@@ -40,9 +41,9 @@ export function controlDocument(address: string) {
   }
 }
 
-function operationObject({ path, id, summary, body, query, response, errors = {} }: Operation) {
+function operationObject({ path, id, summary, body, query, pathId = z.string(), response, errors = {} }: Operation) {
   const parameters = [
-    ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: { type: 'string' }, required: true }] : []),
+    ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: toJsonSchema(pathId), required: true }] : []),
     ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
       in: 'query',
       name,

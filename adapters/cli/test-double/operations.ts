@@ -1,7 +1,10 @@
 import type * as z from 'zod/mini'
-import { PetStoreError } from '../../../src/errors.ts'
+import { codeOf, PetStoreError } from '../../../src/errors.ts'
+import type { Pet, PetPatch, PetStatus } from '../../../src/index.ts'
 import { parseNewPet } from '../../../src/pets/body.ts'
+import { parseInt64 } from '../../../src/schemas/int64.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
+import { describeValue } from '../../../src/support/describe-value.ts'
 import { demoPet } from '../seed.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
@@ -12,6 +15,8 @@ interface Description<Body, Query> {
   readonly body?: z.ZodMiniType<Body>
   readonly query?: z.ZodMiniObject & z.ZodMiniType<Query>
   readonly response: { readonly status: number; readonly description: string; readonly body?: z.ZodMiniType }
+  /** The schema of the parameter in the path. @default any text */
+  readonly pathId?: z.ZodMiniType
   /** The errors that only this operation has. */
   readonly errors?: Readonly<Record<number, string>>
   /**
@@ -39,6 +44,27 @@ function operation<Body = unknown, Query = unknown>(route: string, description: 
 const SHOWN = ['accept', 'authorization', 'content-type', 'idempotency-key', 'origin', 'user-agent', 'x-forwarded-for']
 
 const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOString(), running: clock.isRunning() })
+
+const CHANGE_ERRORS = {
+  404: 'There is no animal with this id.',
+  409: 'The animal does not have the status of ifStatus.',
+}
+
+function petIdOf(text: string): bigint {
+  const id = parseInt64(text)
+  if (id !== undefined) return id
+  throw new PetStoreError('pet_not_found', `There is no animal with the id ${describeValue(text)}.`)
+}
+
+const conditionOf = ({ ifStatus }: { readonly ifStatus?: PetStatus | undefined }) => ({
+  if: ifStatus && { status: ifStatus },
+})
+
+/** Gives an error of the host's side, which has no HTTP status, the status of its response. */
+function withStatus(error: unknown): never {
+  if (codeOf(error) !== 'condition_failed') throw error
+  throw new PetStoreError('condition_failed', (error as Error).message.replace('"if"', 'ifStatus'), { status: 409 })
+}
 
 export const operations: readonly Operation[] = [
   operation('POST /reset', {
@@ -140,9 +166,39 @@ export const operations: readonly Operation[] = [
         'pets' in body
           ? body.pets.map((pet) => parseNewPet(schema, pet))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
-      const { storage } = double.backEnd()
-      return Promise.all(pets.map(async (pet) => storage.create(pet)))
+      return Promise.all(pets.map((pet) => double.pets.add(pet)))
     },
+  }),
+  operation('GET /pets', {
+    id: 'listAllPets',
+    summary: 'List all animals, not only one page.',
+    query: schemas.petsQuery,
+    response: { status: 200, description: 'The animals, by ascending id.', body: schemas.pets },
+    async run({ pets }, { query }) {
+      const all: Pet[] = []
+      for await (const pet of pets.all(query)) all.push(pet)
+      return all
+    },
+  }),
+  operation('PATCH /pets/{id}', {
+    id: 'changePet',
+    summary: 'Change an animal, for example sell it.',
+    body: schemas.changesBody,
+    query: schemas.conditionQuery,
+    response: { status: 200, description: 'The animal after the change.', body: schemas.pet },
+    pathId: schemas.petId,
+    errors: CHANGE_ERRORS,
+    run: ({ pets }, { id, exactBody, query }) =>
+      pets.update(petIdOf(id), exactBody as PetPatch, conditionOf(query)).catch(withStatus),
+  }),
+  operation('DELETE /pets/{id}', {
+    id: 'removePet',
+    summary: 'Remove an animal.',
+    query: schemas.conditionQuery,
+    response: { status: 200, description: 'The animal as it was.', body: schemas.pet },
+    pathId: schemas.petId,
+    errors: CHANGE_ERRORS,
+    run: ({ pets }, { id, query }) => pets.remove(petIdOf(id), conditionOf(query)).catch(withStatus),
   }),
   operation('GET /requests', {
     id: 'listRequests',

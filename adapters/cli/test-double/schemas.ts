@@ -1,12 +1,13 @@
 import * as z from 'zod/mini'
-import type { ApiKey, IssueOptions } from '../../../src/index.ts'
+import type { ApiKey, IssueOptions, PetChanges } from '../../../src/index.ts'
 import { operationNames } from '../../../src/operations.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
+import { int64 } from '../../../src/schemas/int64.ts'
 import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
 import { keyShape } from '../../../src/schemas/key.ts'
 import { limits } from '../../../src/schemas/limits.ts'
 import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/schemas/options.ts'
-import { newPet } from '../../../src/schemas/pet.ts'
+import { DEFAULT_MAX_NAME_LENGTH, newPet, petName, petStatus } from '../../../src/schemas/pet.ts'
 import { countParameter } from '../../../src/schemas/query.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
 import { isInstant } from '../../../src/support/time.ts'
@@ -61,7 +62,7 @@ const NO_OPERATION = {
 }
 
 /** Returns the schema of an object with these members only. */
-function fault<Shape extends z.core.$ZodShape>(shape: Shape) {
+function only<Shape extends z.core.$ZodShape>(shape: Shape) {
   const names = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
     error: (issue) =>
@@ -73,10 +74,10 @@ export const faultBody = z
   .discriminatedUnion(
     'action',
     [
-      fault({ part, action: z.literal('fail'), operation, calls, status }),
-      fault({ part, action: z.literal('delay'), operation, calls, milliseconds }),
-      fault({ part: connection, action: z.literal('break'), operation, calls }),
-      fault({ part: quota, action: z.literal('refuse'), calls }),
+      only({ part, action: z.literal('fail'), operation, calls, status }),
+      only({ part, action: z.literal('delay'), operation, calls, milliseconds }),
+      only({ part: connection, action: z.literal('break'), operation, calls }),
+      only({ part: quota, action: z.literal('refuse'), calls }),
     ],
     expecting(
       '"fail" or "delay" for the parts storage, keys and quota, "break" for the connection, or "refuse" for quota',
@@ -121,20 +122,36 @@ const key = z.object({
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
-export { pets } from '../../../src/schemas/pet.ts'
+export { pet, pets } from '../../../src/schemas/pet.ts'
 
 /**
- * Accepts any value: this schema sees integers that `JSON.parse` may have rounded. `parseNewPet`
- * checks the exact animal.
+ * Accepts any value: this schema sees integers that `JSON.parse` may have rounded. The operation
+ * checks the exact value. Only the document uses `schema`.
  */
-const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPet())))
+const checkedLater = (schema: z.ZodMiniType) => z.unknown().check(z.meta(toJsonSchema(schema)))
+
+const newPets = z.array(checkedLater(newPet()), expecting('an array of animals'))
 export const petsBody = z.union(
   [
-    z.strictObject({ pets: described(z.array(checkedLater, expecting('an array of animals')), 'The animals to add.') }),
+    z.strictObject({ pets: described(newPets, 'The animals to add.') }),
     z.strictObject({ count: described(wholeNumber(1, 10_000), 'The number of demo animals to add.') }),
   ],
   expecting('{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }'),
 )
+
+const statusFilter = z.optional(petStatus())
+export const petsQuery = only({ status: described(statusFilter, 'Shows only animals with this status.') })
+export const conditionQuery = only({
+  ifStatus: described(statusFilter, 'The operation has an effect only if the animal has this status.'),
+})
+const changes = z.strictObject({
+  name: z.optional(petName(DEFAULT_MAX_NAME_LENGTH)),
+  categoryId: z.optional(int64()),
+  status: z.optional(petStatus()),
+} satisfies Shape<PetChanges>)
+/** The id of an animal in a path. Only the document uses it. */
+export const petId = int64()
+export const changesBody = checkedLater(changes).check(z.meta({ minProperties: 1 }))
 
 export const requestsQuery = z.object({ limit: z._default(countParameter(1_000), 100) })
 export const journal = z.object({

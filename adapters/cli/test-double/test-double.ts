@@ -2,15 +2,17 @@ import {
   type ApiKey,
   type BackEnd,
   type Clock,
+  createPetStore,
   type ManagedKeyStore,
   memory,
   type PetStorage,
   type PetStore,
+  type Pets,
   type Usage,
 } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
-import { createRestartable } from '../../../src/testing/store/restartable.ts'
+import { createRestartable, forwarding } from '../../../src/testing/store/restartable.ts'
 
 /**
  * Creates a clock that follows the real time with an offset, or stands still. Times are in
@@ -45,6 +47,8 @@ export function steerableClock(real: Clock) {
 /** A pet store, and what its page shows about keys. */
 export interface Service {
   readonly petStore: PetStore
+  /** The animals. Faults do not affect them. */
+  readonly pets: Pets
   /** Returns the usage of a token's key; `undefined` if the token is not valid. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
   /** Returns the key of a token, if the last request with the token was valid. */
@@ -79,13 +83,15 @@ export async function createTestDouble(parts: TestDoubleParts) {
     const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
     const backEnd = { storage, keyStore: parts.withKeys(keyStore), quota }
     await parts.addPets(storage)
-    return { backEnd, ...parts.createService(withFaults(backEnd), clock) }
+    const { pets } = createPetStore({ ...backEnd, clock })
+    return { backEnd, ...parts.createService(withFaults(backEnd), clock), pets }
   })
   let resets = 0
   return {
     ...others,
     // Without a call of the back end: a poll of `/ready` must not use up a fault.
     petStore: { ...petStore, ready: async () => ({ ok: true, failing: [] }) },
+    pets: forwarding(() => current().pets),
     clock,
     resets: () => resets,
     usageOf: (token: string) => current().usageOf(token),

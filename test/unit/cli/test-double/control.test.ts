@@ -16,11 +16,10 @@ const START = Date.UTC(2027, 0, 15, 12)
 async function open() {
   const known = fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } })
   const double = await createTestDouble({
-    createService: (ports, clock) => ({
-      petStore: createPetStore({ ...ports, clock, onError: () => {} }),
-      usageOf: async () => undefined,
-      keyOf: () => undefined,
-    }),
+    createService(ports, clock) {
+      const petStore = createPetStore({ ...ports, clock, onError: () => {} })
+      return { petStore, pets: petStore.pets, usageOf: async () => undefined, keyOf: () => undefined }
+    },
     addPets: (storage) => addDemoPets(storage, 0, 3),
     withKeys: (keyStore) => withKnownKeys(keyStore, known),
     plans: ['free', 'pro'],
@@ -75,10 +74,13 @@ describe('the OpenAPI document', () => {
       ['GET', '/keys', undefined],
       ['GET', '/faults', undefined],
       ['POST', '/pets', { count: 1 }],
+      ['GET', '/pets', undefined],
+      ['PATCH', '/pets/1', { name: 'Max' }],
+      ['DELETE', '/pets/1', undefined],
       ['GET', '/requests', undefined],
     ] as const) {
       const { status, body: received } = await control(method, path, body)
-      const { content } = document.paths[path][method.toLowerCase()].responses[status]
+      const { content } = document.paths[path.replace(/\d/, '{id}')][method.toLowerCase()].responses[status]
       const validate = ajv.compile(content['application/json'].schema)
       expect({ path, valid: validate(received), errors: validate.errors }).toMatchObject({ path, valid: true })
     }
@@ -139,7 +141,7 @@ test('a connection fault breaks the connection after the request is handled', as
   await control('POST', '/faults', { part: 'connection', action: 'break', calls: 1 })
   const init = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
   await expect(send('/pets', 'my-token', init)).rejects.toMatchObject({ code: 'network_error' })
-  expect((await double.backEnd().storage.list({ limit: 9 })).length).toBe(4)
+  expect(await double.pets.count()).toBe(4)
   expect((await send('/pets')).status).toBe(200)
 })
 
@@ -184,6 +186,35 @@ describe('animals', () => {
     const added = await control('POST', '/pets', '{"pets":[{"name":"Rex","categoryId":9007199254740993}]}')
     expect(added.status).toBe(201)
     expect((await send('/pets/4')).text).toContain('"categoryId":9007199254740993,"status":"available"')
+  })
+
+  test('animals are listed, sold and removed, also while the storage fails', async () => {
+    const { control, send } = await open()
+    await control('POST', '/faults', { part: 'storage', action: 'fail' })
+    const sold = await control('PATCH', '/pets/2?ifStatus=available', '{"status":"sold","categoryId":9007199254740993}')
+    expect(sold).toMatchObject({ status: 200, body: { id: 2, status: 'sold' } })
+    expect(await control('GET', '/pets?status=sold')).toEqual({ status: 200, body: [sold.body] })
+    expect(await control('DELETE', '/pets/3')).toMatchObject({ status: 200, body: { id: 3 } })
+    expect((await control('GET', '/pets')).body).toHaveLength(2)
+    await control('DELETE', '/faults')
+    expect((await send('/pets/2')).text).toContain('"categoryId":9007199254740993,"status":"sold"')
+    expect((await control('GET', '/requests')).body.total).toBe(1)
+  })
+
+  test.each([
+    ['PATCH', { status: 'pending' }],
+    ['DELETE', undefined],
+  ])('%s /pets/1 has no effect if the animal has another status', async (method, body) => {
+    const { control } = await open()
+    const before = await control('GET', '/pets')
+    expect(await control(method, '/pets/1?ifStatus=sold', body)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'condition_failed',
+        message: expect.stringMatching(/^The animal 1 does not have the values of ifStatus\. It is available, /),
+      },
+    })
+    expect(await control('GET', '/pets')).toEqual(before)
   })
 })
 
@@ -293,6 +324,13 @@ describe('errors', () => {
       /^limits\.perMinute: expected a whole/,
     ],
     ['POST', '/pets', { pets: [{ name: 'Rex' }] }, 400, /categoryId: expected an integer/],
+    ['PATCH', '/pets/1', { status: 'lost' }, 400, /^The body is not valid: changes\.status: expected one of available/],
+    ['PATCH', '/pets/1', { id: 7 }, 400, /changes\.id: expected one of the options name, categoryId, status/],
+    ['PATCH', '/pets/1', {}, 400, /changes: expected a value for at least one of name/],
+    ['PATCH', '/pets/1?ifstatus=sold', { status: 'sold' }, 400, /^expected only ifStatus, got ifstatus\./],
+    ['PATCH', '/pets/7', { status: 'sold' }, 404, /^There is no animal with the id 7\.$/],
+    ['DELETE', '/pets/07', undefined, 404, /^There is no animal with the id the string "07"\.$/],
+    ['GET', '/pets?status=lost', undefined, 400, /^status: expected one of available, pending, sold/],
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, got the string "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
