@@ -74,6 +74,69 @@ BEGIN
   END LOOP;
 END $body$;`
 
+/** SQL that is true for the animal with this id if it has the values of `condition`. An absent value stands for any. */
+const MATCHING = `pet.id = pet_id AND pet.name = coalesce(condition ->> 'name', pet.name)
+      AND pet.category_id = coalesce((condition ->> 'category')::bigint, pet.category_id)
+      AND pet.status = coalesce(condition ->> 'status', pet.status)`
+
+/**
+ * Changes an animal that has the values of `condition`, and returns it. Otherwise, returns the animal as
+ * it is, with `applied` false, or no row if there is none. A row that another transaction has locked is
+ * compared after the wait for the lock, so only one of several competing calls is applied.
+ */
+const UPDATE_PET = `
+CREATE FUNCTION update_pet(pet_id bigint, changes json, condition json, lock_wait int)
+RETURNS TABLE (id bigint, name text, category bigint, status text, applied boolean)
+LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+BEGIN
+  PERFORM set_config('lock_timeout', lock_wait::text, true);
+  RETURN QUERY UPDATE pets AS pet SET
+      name = coalesce(changes ->> 'name', pet.name),
+      category_id = coalesce((changes ->> 'category')::bigint, pet.category_id),
+      status = coalesce(changes ->> 'status', pet.status)
+    WHERE ${MATCHING}
+    RETURNING pet.id, pet.name, pet.category_id, pet.status, true;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT pet.id, pet.name, pet.category_id, pet.status, false FROM pets AS pet WHERE pet.id = pet_id;
+  END IF;
+END $body$;`
+
+/** Removes an animal that has the values of `condition`, and returns it as it was. Otherwise as `update_pet`. */
+const REMOVE_PET = `
+CREATE FUNCTION remove_pet(pet_id bigint, condition json, lock_wait int)
+RETURNS TABLE (id bigint, name text, category bigint, status text, applied boolean)
+LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+BEGIN
+  PERFORM set_config('lock_timeout', lock_wait::text, true);
+  RETURN QUERY DELETE FROM pets AS pet WHERE ${MATCHING}
+    RETURNING pet.id, pet.name, pet.category_id, pet.status, true;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT pet.id, pet.name, pet.category_id, pet.status, false FROM pets AS pet WHERE pet.id = pet_id;
+  END IF;
+END $body$;`
+
+/**
+ * Adds animals with the ids that they have, except those whose id exists, and returns the ids of the added
+ * ones. Needs the turn, because \`add_pets\` must not take ids meanwhile.
+ */
+const RESTORE_PETS = `
+CREATE FUNCTION restore_pets(given json, lock_wait int) RETURNS SETOF bigint
+LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+DECLARE
+  greatest_id bigint;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_wait::text, true);
+  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
+  RETURN QUERY INSERT INTO pets (id, name, category_id, status)
+    SELECT animal.id, animal.name, animal.category, animal.status
+    FROM json_to_recordset(given) AS animal (id bigint, name text, category bigint, status text)
+    ON CONFLICT (id) DO NOTHING RETURNING pets.id;
+  SELECT max(pets.id) INTO greatest_id FROM pets;
+  IF greatest_id > (SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END FROM pet_ids) THEN
+    PERFORM setval('pet_ids', greatest_id);
+  END IF;
+END $body$;`
+
 const ENTRIES = `json_to_recordset(given) AS entry (round int, subject text, bucket int, requests int,
       per_minute bigint, per_day bigint, after_refusals bigint, ban_length bigint)`
 
@@ -148,4 +211,4 @@ BEGIN
   END LOOP;
 END $body$;`
 
-export const FUNCTIONS = ADD_PETS + SPEND
+export const FUNCTIONS = ADD_PETS + UPDATE_PET + REMOVE_PET + RESTORE_PETS + SPEND

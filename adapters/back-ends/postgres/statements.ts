@@ -35,6 +35,13 @@ export function petStatements(schema: string) {
     pet: `${pets} WHERE pets.id = $1::bigint`,
     addPets: `SELECT id::text AS id, name, category::text AS category, status, same
   FROM ${schema}.add_pets($1::text::json, $2::float8, $3::int)`,
+    updatePet: `SELECT id::text AS id, name, category::text AS category, status, applied
+  FROM ${schema}.update_pet($1::bigint, $2::text::json, $3::text::json, $4::int)`,
+    removePet: `SELECT id::text AS id, name, category::text AS category, status, applied
+  FROM ${schema}.remove_pet($1::bigint, $2::text::json, $3::int)`,
+    restorePets: `SELECT id::text AS id FROM ${schema}.restore_pets($1::text::json, $2::int) AS id`,
+    count: `SELECT count(*)::text AS count FROM ${schema}.pets`,
+    countOfStatus: `SELECT count(*)::text AS count FROM ${schema}.pets WHERE status = $1::text`,
     removeExpiredKeys: prune(
       `${schema}.used_keys`,
       `used_at <= ${timeAgo(KEY_PERIOD)}`,

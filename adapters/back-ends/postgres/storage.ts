@@ -1,4 +1,4 @@
-import type { Idempotency, Pet, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
+import type { ChangedPet, Idempotency, Pet, PetChanges, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
 import { keyText } from '../../../src/pets/idempotency.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
@@ -21,6 +21,11 @@ interface PetRow {
 interface AddedRow extends PetRow {
   /** Whether the fingerprints are equal; null if the idempotency key was new. */
   readonly same: boolean | null
+}
+
+/** What `update_pet` and `remove_pet` return for an animal. */
+interface ChangedRow extends PetRow {
+  readonly applied: boolean
 }
 
 /** An animal to add as a JSON object, with its idempotency key and fingerprint if it has them. */
@@ -79,23 +84,63 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
       const [row] = await query<PetRow>(statements.pet, [String(id)])
       return row && toPet(row)
     },
+    async update(id, changes, options) {
+      const values = [String(id), partOf(changes), partOf(options?.if), lockTimeout]
+      return toChangedPet(await query<ChangedRow>(statements.updatePet, values))
+    },
+    async remove(id, options) {
+      const values = [String(id), partOf(options?.if), lockTimeout]
+      return toChangedPet(await query<ChangedRow>(statements.removePet, values))
+    },
+    async restore(pets) {
+      const rows = pets.map((pet) => ({ id: String(pet.id), ...rowOf(pet) }))
+      const restored = await query<{ id: string }>(statements.restorePets, [JSON.stringify(rows), lockTimeout])
+      const ids = new Set(restored.map(({ id }) => id))
+      return pets.map(({ id }) => id).filter((id) => !ids.delete(String(id)))
+    },
+    async count(status) {
+      const [row] =
+        status === undefined
+          ? await query<{ count: string }>(statements.count)
+          : await query<{ count: string }>(statements.countOfStatus, [status])
+      return Number(row?.count)
+    },
   }
 }
 
-/**
- * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
- * statement. The members are the columns of `entry` in the function `add_pets`.
- */
-function jsonOf({ name, categoryId, status }: PetMembers, idempotency: Idempotency | undefined): string {
-  if (!isStorable(name) || !isInt64(categoryId))
-    throw new TypeError(
-      'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
-    )
-  const row = { name, category: String(categoryId), status }
+function toChangedPet([row]: readonly ChangedRow[]): ChangedPet | undefined {
+  return row && { applied: row.applied, pet: toPet(row) }
+}
+
+/** Returns values of an animal as JSON for a function, which ignores absent members. */
+function partOf({ name, categoryId, status }: PetChanges = {}): string {
+  requireStorable(name ?? '', categoryId ?? 0n)
+  return JSON.stringify({ name, category: categoryId?.toString(), status })
+}
+
+/** Returns an animal as JSON, with the columns of `animal` in the function `add_pets`. */
+function jsonOf(pet: PetMembers, idempotency: Idempotency | undefined): string {
+  const row = rowOf(pet)
   if (idempotency === undefined) return JSON.stringify(row)
   // Texts in JSON, because they may contain U+0000 or lone surrogates.
   const fingerprint = JSON.stringify(idempotency.fingerprint)
   return JSON.stringify({ ...row, key: keyText(idempotency), fingerprint })
+}
+
+function rowOf({ name, categoryId, status }: PetMembers) {
+  requireStorable(name, categoryId)
+  return { name, category: String(categoryId), status }
+}
+
+/**
+ * Throws for a value that PostgreSQL cannot store: otherwise, it would reject all animals of the
+ * statement.
+ */
+function requireStorable(name: string, categoryId: bigint): void {
+  if (!isStorable(name) || !isInt64(categoryId))
+    throw new TypeError(
+      'PostgreSQL cannot store this animal: expected a name without U+0000 or lone surrogates, and an int64',
+    )
 }
 
 function toPet({ id, name, category, status }: PetRow): Pet {

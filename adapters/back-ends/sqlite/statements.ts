@@ -8,6 +8,9 @@ export type SqliteValue = string | number | null
 
 /** An animal as JSON. 64-bit integers are text, because a JSON number would lose digits. */
 const PET = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
+/** Finds an animal that has the given values; a value that is null stands for any. */
+const MATCHING = `id = CAST(? AS INTEGER) AND name = coalesce(?, name)
+    AND category_id = coalesce(CAST(? AS INTEGER), category_id) AND status = coalesce(?, status)`
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
 /** An API key as JSON. `json_patch` removes the members that are null. */
@@ -55,6 +58,18 @@ export const statements = {
     SELECT ?, ?, ${TIME}, ${PET} FROM petstore_pets
     WHERE changes() = 1 AND id = last_insert_rowid() RETURNING 1`,
   usedKey: 'SELECT pet AS json, fingerprint_sha256 AS fingerprint FROM petstore_used_keys WHERE key_sha256 = ?',
+  // A value that is null changes nothing.
+  updatePet: `UPDATE petstore_pets SET name = coalesce(?, name),
+    category_id = coalesce(CAST(? AS INTEGER), category_id), status = coalesce(?, status)
+    WHERE ${MATCHING} RETURNING ${PET} AS json`,
+  removePet: `DELETE FROM petstore_pets WHERE ${MATCHING} RETURNING ${PET} AS json`,
+  // `WHERE true`: without it, SQLite would read ON as a part of the SELECT.
+  restorePets: `INSERT INTO petstore_pets (id, name, category_id, status)
+    SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3 FROM json_each(?)
+    WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`,
+  count: 'SELECT CAST(count(*) AS TEXT) AS count FROM petstore_pets',
+  countOfStatus: `SELECT CAST(count(*) AS TEXT) AS count
+    FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ?`,
   // Checks only the keys that were used first. Also removes keys from a time when the clock was ahead:
   // they expire too late, and could block the removal of later keys until then.
   removeExpiredKeys: `DELETE FROM petstore_used_keys

@@ -1,18 +1,21 @@
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type {
   CallContext,
+  ChangedPet,
+  ChangeOptions,
   Clock,
   CreatedPet,
   Idempotency,
   MaybePromise,
   Pet,
+  PetChanges,
   PetMembers,
   PetStatus,
   PetStorage,
 } from '../../../src/index.ts'
 import { petOf } from '../../../src/model.ts'
 import { pruneSchedule } from '../shared/prune.ts'
-import type { Command, RunAll, RunOne } from './statements.ts'
+import type { Command, RunAll, RunOne, SqliteValue } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus]
 
@@ -57,6 +60,13 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
     return { ...fromRow(JSON.parse(use.json)), earlier: use.fingerprint === fingerprint ? 'same' : 'different' }
   }
 
+  /** Changes or removes an animal by the first command, and reads it if that has not been applied. */
+  async function change(command: Command, id: bigint, context?: CallContext): Promise<ChangedPet | undefined> {
+    const [changed = [], found = []] = await transact([command, ['pet', `${id}`]], context)
+    if (changed.length > 0) return { applied: true, pet: fromRow(parse(changed) as Row) }
+    return found.length > 0 ? { applied: false, pet: fromRow(parse(found) as Row) } : undefined
+  }
+
   return {
     async list({ limit, after = 0n, status }) {
       const rows =
@@ -71,7 +81,33 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
     },
     create: (pet, { idempotency } = {}, context) =>
       idempotency === undefined ? create(pet, context) : createWithKey(pet, idempotency, context),
+    update: (id, changes, options, context) =>
+      change(['updatePet', ...valuesOf(changes), ...matching(id, options)], id, context),
+    remove: (id, options, context) => change(['removePet', ...matching(id, options)], id, context),
+    async restore(pets, context) {
+      const rows = pets.map(({ id, name, categoryId, status }) => [`${id}`, name, `${categoryId}`, status])
+      const [restored = []] = await transact([['restorePets', JSON.stringify(rows)]], context)
+      const ids = new Set((restored as { readonly id: string }[]).map(({ id }) => id))
+      return pets.map(({ id }) => id).filter((id) => !ids.delete(`${id}`))
+    },
+    async count(status) {
+      const [row] = status === undefined ? await read('count') : await read('countOfStatus', status)
+      return Number((row as { readonly count: string }).count)
+    },
   }
+}
+
+/** Returns the values of an animal for a statement: null for each that is absent. */
+function valuesOf({ name, categoryId, status }: PetChanges): SqliteValue[] {
+  return Object.values({
+    name: name ?? null,
+    categoryId: categoryId === undefined ? null : `${categoryId}`,
+    status: status ?? null,
+  } satisfies Record<keyof PetChanges, SqliteValue>)
+}
+
+function matching(id: bigint, options: ChangeOptions | undefined): SqliteValue[] {
+  return [`${id}`, ...valuesOf(options?.if ?? {})]
 }
 
 function parse(rows: readonly unknown[]): unknown {

@@ -397,6 +397,8 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         pet: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id=?)'],
         usedKey: ['SEARCH petstore_used_keys USING INDEX sqlite_autoindex_petstore_used_keys_1 (key_sha256=?)'],
         key: ['SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_2 (token_sha256=?)'],
+        count: ['SCAN petstore_pets USING COVERING INDEX petstore_pets_by_status'],
+        countOfStatus: ['SEARCH petstore_pets USING COVERING INDEX petstore_pets_by_status (status=?)'],
         // It returns every key.
         keys: ['SCAN petstore_keys'],
         counter: ['SEARCH petstore_quota USING INDEX sqlite_autoindex_petstore_quota_1 (subject=?)'],

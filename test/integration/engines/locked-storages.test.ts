@@ -16,12 +16,16 @@ const idempotency = (key: number) => ({ scope: 'account:acme', key: String(key),
 const CALLS = {
   list: { isRead: true, call: ({ list }) => list({ limit: 9 }) },
   get: { isRead: true, call: ({ get }) => get(1n) },
+  count: { isRead: true, call: ({ count }) => count?.('sold') },
   create: { isRead: false, call: ({ create }) => create(REX) },
+  update: { isRead: false, call: ({ update }) => update?.(1n, { status: 'sold' }) },
+  remove: { isRead: false, call: ({ remove }) => remove?.(9n) },
+  restore: { isRead: false, call: ({ restore }) => restore?.([{ id: 1n, ...REX }]) },
   'create with a key': {
     isRead: false,
     call: ({ create }, number) => create(REX, { idempotency: idempotency(number) }),
   },
-} satisfies Record<'list' | 'get' | 'create' | 'create with a key', Call>
+} satisfies Record<keyof PetStorage | 'create with a key', Call>
 const names = Object.keys(CALLS) as (keyof typeof CALLS)[]
 
 interface Call {

@@ -40,6 +40,10 @@ describe.skipIf(noPostgres)('a role of PostgreSQL without the right to create ta
     const { id } = await storage.create(REX, { idempotency: IDEMPOTENCY })
     expect(await storage.create(REX, { idempotency: IDEMPOTENCY })).toMatchObject({ id, earlier: 'same' })
     expect(await storage.list({ limit: 9 })).toEqual([await storage.get(id)])
+    expect(await storage.update?.(id, { status: 'available' })).toMatchObject({ applied: true })
+    expect(await storage.remove?.(id)).toMatchObject({ applied: true })
+    expect(await storage.restore?.([{ id: 9n, ...REX }])).toEqual([])
+    expect(await storage.count?.()).toBe(1)
     const { token, key } = await keyStore.issue({ plan: 'free' })
     await keyStore.update(key.id, { label: 'ours' })
     expect(await keyStore.find(token)).toMatchObject({ label: 'ours' })
@@ -75,8 +79,9 @@ describe.skipIf(noPostgres)('a role of PostgreSQL without the right to create ta
     ['the row of turn is missing', 'TRUNCATE petstore.turn', 'permission denied for table turn'],
     [
       'the sequence is behind',
-      "INSERT INTO petstore.pets VALUES (1000, 'replicated', 1, 'sold')",
-      'permission denied for table pets',
+      `REVOKE UPDATE ON SEQUENCE petstore.pet_ids FROM app;
+      INSERT INTO petstore.pets VALUES (1000, 'replicated', 1, 'sold')`,
+      'permission denied for sequence pet_ids',
     ],
   ])('gets an error from migrate that says what to do if %s', async (_, change, reason) => {
     await database.pool.query(change)

@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['361077c10aec7ea9bed8d73401c3558188071474d63bd5dd5020e1a9b8c666eb'],
+    hashes: ['e4165e59f983d9d8ad288d7af3df83ee60fd76870ec72bb5ca5ed92cd9ced42a'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
