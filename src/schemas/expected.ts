@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { describeValue } from '../support/describe-value.ts'
+import { describeValue, shorten } from '../support/describe-value.ts'
 
 /** The error text of a schema, as zod takes it. */
 export interface Expectation {
@@ -70,10 +70,10 @@ function innerProblems(issue: z.core.$ZodIssue, before: readonly PropertyKey[]):
   return [{ path, message: issue.message, known }]
 }
 
-/** Returns a path as programs write it: `plans.gold.perDay`, `pets[0].name`. */
+/** Returns a path as programs write it: `plans.gold.perDay`, `pets[0].name`. Long names are cut. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
-    .map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`))
+    .map((name) => (typeof name === 'number' ? `[${name}]` : `.${shorten(String(name))}`))
     .join('')
     .replace(/^\./, '')
 }

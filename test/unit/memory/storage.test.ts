@@ -64,6 +64,12 @@ describe('the option pets of memory', () => {
   })
 })
 
+test('the error about an unknown member with a very long name is short', () => {
+  const { message } = errorOf([{ ...REX, ['x'.repeat(1_000_000)]: 1 }]) as Error
+  expect(message).toMatch(/^option pets\[0\]\.x{40}…: expected one of the options /)
+  expect(message.length).toBeLessThan(200)
+})
+
 test('no animal gets an id above the greatest int64', () => {
   const { storage } = memory({ pets: [{ ...REX, id: INT64_MAX }] })
   expect(() => storage.create(REX)).toThrow('no id is left')
