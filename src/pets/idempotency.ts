@@ -69,7 +69,7 @@ export interface IdempotencyHashes {
 export async function hashIdempotency(idempotency: Idempotency): Promise<IdempotencyHashes> {
   const encoder = new TextEncoder()
   const digest = (text: string) => hexDigest('SHA-256', encoder.encode(text))
-  return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
+  return { key: await digest(keyText(idempotency)), fingerprint: await digest(fingerprintText(idempotency)) }
 }
 
 /**
@@ -78,4 +78,12 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
  */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
+}
+
+/**
+ * Returns the text of a fingerprint that every engine hashes. JSON, because PostgreSQL cannot read U+0000 and lone
+ * surrogates.
+ */
+export function fingerprintText({ fingerprint }: Pick<Idempotency, 'fingerprint'>): string {
+  return JSON.stringify(fingerprint)
 }

@@ -1,6 +1,6 @@
 import type { ChangedPet, Idempotency, Pet, PetChanges, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
-import { keyText } from '../../../src/pets/idempotency.ts'
+import { fingerprintText, keyText } from '../../../src/pets/idempotency.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { inBatches } from './batches.ts'
 import { inBackground, type PostgresContext } from './connection.ts'
@@ -122,9 +122,7 @@ function partOf({ name, categoryId, status }: PetChanges = {}): string {
 function jsonOf(pet: PetMembers, idempotency: Idempotency | undefined): string {
   const row = rowOf(pet)
   if (idempotency === undefined) return JSON.stringify(row)
-  // Texts in JSON, because they may contain U+0000 or lone surrogates.
-  const fingerprint = JSON.stringify(idempotency.fingerprint)
-  return JSON.stringify({ ...row, key: keyText(idempotency), fingerprint })
+  return JSON.stringify({ ...row, key: keyText(idempotency), fingerprint: fingerprintText(idempotency) })
 }
 
 function rowOf({ name, categoryId, status }: PetMembers) {

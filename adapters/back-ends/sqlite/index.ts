@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
-import { keyText } from '../../../src/pets/idempotency.ts'
+import { fingerprintText, keyText } from '../../../src/pets/idempotency.ts'
 import { clock, functionOf, milliseconds, oneOf, optionsOf, withMethods } from '../../../src/schemas/options.ts'
 import { parseOption, parseOptions } from '../../../src/schemas/parse-options.ts'
 import { systemClock } from '../../../src/support/time.ts'
@@ -122,5 +122,5 @@ export function sqlite(database: SqliteDatabase, given: SqliteOptions = {}): Man
 /** Synchronous, because `crypto.subtle` would take longer than the rest of a create. */
 function hashNow(idempotency: Idempotency): IdempotencyHashes {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-  return { key: sha256(keyText(idempotency)), fingerprint: sha256(idempotency.fingerprint) }
+  return { key: sha256(keyText(idempotency)), fingerprint: sha256(fingerprintText(idempotency)) }
 }
