@@ -5,6 +5,7 @@ import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
 import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
 import { portNumber } from '../hosts/node/serve.ts'
 import { runBackup } from './backup.ts'
+import { runCopy } from './copy.ts'
 import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys.ts'
 import { runOpenApi } from './openapi/openapi.ts'
 import { runSeed } from './seed.ts'
@@ -164,6 +165,18 @@ function createProgram(): Command {
   add(program, 'backup', 'copy a SQLite file, even while a server uses it; for PostgreSQL, use pg_dump', runBackup, [
     new Argument('<file>', 'name of the copy, a new file').argParser(flags.parseFile),
     flag('--data <file>', 'the SQLite file to copy', flags.parseFile),
+  ])
+
+  const store = 'SQLite file, or URL of a PostgreSQL database'
+  add(program, 'copy', 'make one store equal to another: animals, keys, idempotency keys, counts and bans', runCopy, [
+    flag('--from <store>', `the source: ${store}`, flags.parseStore).makeOptionMandatory(),
+    flag(
+      '--to <store>',
+      `the target, which loses what the source does not have: ${store}`,
+      flags.parseStore,
+    ).makeOptionMandatory(),
+    option('--verify', 'only compare, and exit with 1 if there is a difference'),
+    option('--json', 'print JSON'),
   ])
 
   const runCheck = async (...args: Parameters<typeof import('./check.ts').runCheck>) =>

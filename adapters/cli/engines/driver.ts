@@ -3,8 +3,16 @@ import { join } from 'node:path'
 import { isPetStoreError } from '../../../src/errors.ts'
 import type { ManagedBackEnd } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
+import type { TableAccess } from '../../back-ends/shared/tables.ts'
 
 export interface OpenedBackEnd extends ManagedBackEnd {
+  /** The name of the file or database, for messages. It contains no password. */
+  readonly name: string
+  close(): Promise<void>
+}
+
+/** The tables of a file or database, for a copy. */
+export interface OpenedTables extends TableAccess {
   /** The name of the file or database, for messages. It contains no password. */
   readonly name: string
   close(): Promise<void>

@@ -1,11 +1,12 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import { type PostgresClient, postgres } from '../../back-ends/postgres/index.ts'
+import { postgresTables } from '../../back-ends/postgres/tables.ts'
 import { isMoved } from '../../back-ends/redis/errors.ts'
 import { type RedisClient, redis } from '../../back-ends/redis/index.ts'
 import { passwordsOf } from '../terminal/flags.ts'
 import { printError } from '../terminal/output.ts'
-import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, type OpenedTables, using } from './driver.ts'
 
 /**
  * In milliseconds. Without `response`, a command would wait forever for a server that is gone but
@@ -29,8 +30,19 @@ type Pg = { Pool: new (options: object) => Pool }
 
 /** Connects, and creates or updates the tables. */
 export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
-  const name = `PostgreSQL at ${hostAndPathOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
-  const advice = '--database-url needs the driver pg: npm install pg'
+  const { pool, ...backEnd } = await connectPostgres(url, plans)
+  return backEnd
+}
+
+/** Gives a copy access to the tables. */
+export async function openPostgresTables(url: string, flag: string): Promise<OpenedTables> {
+  const { pool, name, close } = await connectPostgres(url, [], flag)
+  return { ...postgresTables(pool), name, close }
+}
+
+async function connectPostgres(url: string, plans: readonly string[], flag = '--database-url') {
+  const name = `PostgreSQL at ${hostAndPathOf(url, flag, /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
+  const advice = `${flag} needs the driver pg: npm install pg`
   const module = await loadDriver<Pg & { default?: Pg }>(['pg'], advice)
   const { Pool } = module.default ?? module
   const pool = new Pool({ connectionString: url, ...POOL_TIMEOUTS })
@@ -40,7 +52,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
     const onError = (error: unknown) => printError(`${name}: ${innermostMessage(error)}`, passwordsOf(url))
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(name, () => migrate().catch(explainConnection))
-    return { ...backEnd, name, close }
+    return { ...backEnd, pool, name, close }
   })
 }
 

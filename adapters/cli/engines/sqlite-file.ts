@@ -1,9 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { setBusyTimeout } from '../../back-ends/sqlite/connection.ts'
 import { type SqliteDatabase, sqlite } from '../../back-ends/sqlite/index.ts'
+import { sqliteTables } from '../../back-ends/sqlite/tables.ts'
 import { printError } from '../terminal/output.ts'
-import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, type OpenedTables, using } from './driver.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
@@ -22,6 +24,22 @@ export async function openSqliteFile(path: string, plans: readonly string[] = []
   const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans, onError })))
   return { ...backEnd, name: path, close }
 }
+
+/** Gives a copy access to the tables. Creates the file if it is missing. */
+export async function openSqliteTables(path: string): Promise<OpenedTables> {
+  const database = await connectTo(path)
+  const close = async () => {
+    database.close()
+  }
+  return closeOnFailure(close, async () => {
+    await using(path, () => sqlite(database, { onError: (error) => printError(innermostMessage(error)) }))
+    setBusyTimeout(database, LOCK_WAIT)
+    return { ...sqliteTables(database), name: path, close }
+  })
+}
+
+/** How long a copy waits for a server that writes to the file, in milliseconds. */
+const LOCK_WAIT = 5_000
 
 /** Creates the file if it is missing. */
 export async function connectTo(path: string): Promise<Connection> {

@@ -127,6 +127,15 @@ function hasCredentials(text: string): boolean {
   return colon !== -1 && start.lastIndexOf('@') > colon + 1
 }
 
+/** Accepts the name of a SQLite file, or the URL of a PostgreSQL database. */
+export function parseStore(text: string): string {
+  return isPostgresUrl(text) ? text : parseFile(text)
+}
+
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:/.test(text)
+}
+
 export function parseOrigins(text: string): boolean | CorsOptions {
   if (text === '*' || text === 'true' || text === '1') return true
   if (text === 'false' || text === '0') return false
@@ -203,6 +212,8 @@ export function parseExpiry(text: string): number {
 interface SecretFlags {
   readonly databaseUrl?: string
   readonly redisUrl?: string
+  readonly from?: string
+  readonly to?: string
   readonly key?: string | readonly { readonly token: string }[]
   readonly limitedKey?: string
 }
@@ -211,9 +222,9 @@ interface SecretFlags {
  * Returns the secrets in the flags of a command, which no output may contain: the passwords of
  * URLs, and the tokens of keys.
  */
-export function secretsOf({ key = [], limitedKey, databaseUrl, redisUrl }: SecretFlags): string[] {
+export function secretsOf({ key = [], limitedKey, databaseUrl, redisUrl, from, to }: SecretFlags): string[] {
   const tokens = [key, limitedKey ?? []].flat().map((one) => (typeof one === 'string' ? one : one.token))
-  return [...tokens, ...[databaseUrl, redisUrl].flatMap(passwordsOf)]
+  return [...tokens, ...[databaseUrl, redisUrl, from, to].flatMap(passwordsOf)]
 }
 
 /** Returns the passwords in a URL, as they stand there and decoded. */
