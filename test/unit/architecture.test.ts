@@ -58,6 +58,7 @@ const commandLayers = [
   'keys.ts',
   'seed.ts',
   'backup.ts',
+  'copy.ts',
   'check.ts',
   'engines',
   'terminal',

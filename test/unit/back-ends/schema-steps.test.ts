@@ -7,7 +7,7 @@ import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,
-    hashes: ['e4165e59f983d9d8ad288d7af3df83ee60fd76870ec72bb5ca5ed92cd9ced42a'],
+    hashes: ['73598ebbe41ccf6b90357f5d2fc11d0e784219d0961eee8b422d11b2792ee5aa'],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
