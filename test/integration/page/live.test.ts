@@ -242,6 +242,6 @@ describe.skipIf(isMissing)('the limits', () => {
     await button(page, 'Send requests until the limit').click()
     await button(page, 'Stop').click()
     await page.getByText(/\d requests? sent, 0 refused/).waitFor()
-    expect(await button(page, 'Stop').getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => button(page, 'Stop').getAttribute('aria-disabled')).toBe('true')
   })
 })
