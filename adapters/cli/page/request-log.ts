@@ -33,9 +33,26 @@ export interface LoggedRequest {
   readonly isCut: boolean
 }
 
+/** A change of an animal by the visitor of the page. It is not a request to the API. */
+export interface LoggedChange {
+  /** The position in the log, which has requests and changes. */
+  readonly id: number
+  /** When the animal was changed, in milliseconds since the Unix epoch. */
+  readonly time: number
+  /** The same change in code, such as `petStore.pets.remove(7n)`. */
+  readonly call: string
+  /** The animal as JSON: `JSON.parse` would round its numbers. */
+  readonly pet: string
+  readonly isRemoved: boolean
+}
+
+export type LogEntry = LoggedRequest | LoggedChange
+
 export interface LoggedStore extends PetStore {
-  /** Returns the requests with a greater id, the oldest first. Their tokens are masked. */
-  requestsAfter(id: number): readonly LoggedRequest[]
+  /** Returns the entries with a greater id, the oldest first. Their tokens are masked. */
+  entriesAfter(id: number): readonly LogEntry[]
+  /** Adds a change to the log. */
+  logChange(change: Pick<LoggedChange, 'call' | 'pet' | 'isRemoved'>): void
 }
 
 const MAX_KEYS = 10_000
@@ -61,10 +78,10 @@ const PARAMETERS = new Map<string, boolean>(Object.entries(isShown))
 /** The longest token that is also masked in the other texts of its request, such as the body. */
 const MAX_TOKEN = 200
 
-interface RememberedRequest {
+interface RememberedEntry {
   /** The texts are cut, but tokens are not masked yet. */
-  readonly entry: LoggedRequest
-  /** The texts to mask when the request is shown. */
+  readonly entry: LogEntry
+  /** The texts to mask when the entry is shown. */
   readonly secrets: readonly string[]
   readonly length: number
 }
@@ -89,13 +106,11 @@ export function logRequests(
   keyOf: (token: string) => ApiKey | undefined,
   fixedTokens: readonly string[] = [],
 ): LoggedStore {
-  const log: RememberedRequest[] = []
+  const log: RememberedEntry[] = []
   let length = 0
   let id = 0
 
-  function remember(entry: LoggedRequest, secrets: readonly string[]): void {
-    const { target, body, responseBody, headers, responseHeaders } = entry
-    const texts = [target, body, responseBody, ...Object.values(headers), ...responseHeaders]
+  function remember(entry: LogEntry, texts: readonly string[], secrets: readonly string[] = []): void {
     const remembered = { entry, secrets, length: texts.join('').length }
     length += remembered.length
     log.push(remembered)
@@ -140,15 +155,27 @@ export function logRequests(
       responseHeaders: response.headers.map((text) => kept(text, MAX_TARGET)),
       responseBody: kept(response.body, MAX_BODY),
     }
-    remember({ ...entry, isCut }, secrets)
+    const { target, headers, responseHeaders, responseBody } = entry
+    const texts = [target, entry.body, responseBody, ...Object.values(headers), ...responseHeaders]
+    remember({ ...entry, isCut }, texts, secrets)
     return response
   }
-  // Secrets are masked only now, because only few requests are shown.
-  const requestsAfter = (last: number) => log.filter(({ entry }) => entry.id > last).map(readable)
-  return { ...petStore, handle, requestsAfter }
+  return {
+    ...petStore,
+    handle,
+    // Secrets are masked only now, because only few entries are shown.
+    entriesAfter: (last) =>
+      log
+        .filter(({ entry }) => entry.id > last)
+        .map(({ entry, secrets }) => ('call' in entry ? entry : readable(entry, secrets))),
+    logChange(change) {
+      id += 1
+      remember({ id, time: Date.now(), ...change }, [change.call, change.pet])
+    },
+  }
 }
 
-function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
+function readable(entry: LoggedRequest, secrets: readonly string[]): LoggedRequest {
   const { key, headers } = entry
   const line = (text: string, longest: number) => readableText(text, longest, secrets)
   return {

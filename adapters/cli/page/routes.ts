@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import { codeOf, type PetStoreError } from '../../../src/errors.ts'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
-import type { ApiRequest, ApiResponse, Usage } from '../../../src/index.ts'
+import type { ApiRequest, ApiResponse, ConditionOptions, Pet, PetStatus, Pets, Usage } from '../../../src/index.ts'
+import { writePet } from '../../../src/pets/json.ts'
+import { parseInt64 } from '../../../src/schemas/int64.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
-import type { LoggedRequest } from './request-log.ts'
+import type { LogEntry, LoggedStore } from './request-log.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
 import { isFromThisMachine, isSecret, sentToken } from './visitor.ts'
 
@@ -23,7 +27,9 @@ export interface PageOptions {
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key; `undefined` if the token is not valid. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
-  readonly requestsAfter: (id: number) => readonly LoggedRequest[]
+  /** The animals, which the page may change. */
+  readonly pets: Pick<Pets, 'update' | 'remove'>
+  readonly log: Pick<LoggedStore, 'entriesAfter' | 'logChange'>
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
   /** How often a test has reset the store. The page then forgets what it shows. @default 0 */
@@ -35,11 +41,11 @@ export interface Settings {
   readonly basePath: string
   /** How often a test has reset the store. */
   readonly resets: number
-  /** Whether the request had the secret. Without it, `demoKeys` and `requests` are empty. */
+  /** Whether the request had the secret. Without it, `demoKeys` and `entries` are empty. */
   readonly hasSecret: boolean
   readonly demoKeys: readonly DemoKey[]
-  /** The requests that are new to the page, the oldest first. */
-  readonly requests: readonly LoggedRequest[]
+  /** The entries of the log that are new to the page, the oldest first. */
+  readonly entries: readonly LogEntry[]
 }
 
 const POLICY = [
@@ -62,25 +68,47 @@ const PAGE_HEADERS = [
 const FILES = ['page.css', 'live.js', 'icon.svg']
 
 export function pageRoutes(options: PageOptions): SiteRoutes {
-  const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0 } = options
+  const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0, pets, log } = options
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   const files = new Map(FILES.map((name) => [name, fileRoute(folder, name)]))
+
+  /** Changes or removes an animal, if it still has the status that the visitor has seen. */
+  async function change(request: ApiRequest, idText: string): Promise<ApiResponse> {
+    const id = parseInt64(idText)
+    if (id === undefined || !isOpenedFromTerminal(request)) return errorResponse('route_not_found')
+    const query = queryOf(request)
+    const changes = { status: query.get('status') as PetStatus }
+    const condition = { if: { status: query.get('ifStatus') as PetStatus } }
+    const isRemoved = request.method === 'DELETE'
+    try {
+      const pet = await (isRemoved ? pets.remove(id, condition) : pets.update(id, changes, condition))
+      log.logChange({ call: callOf(id, isRemoved ? undefined : changes, condition), pet: writePet(pet), isRemoved })
+      return changeResponse(true, pet)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === 'condition_failed') return changeResponse(false, (error as PetStoreError).pet)
+      if (code === 'pet_not_found') return changeResponse(false, undefined)
+      return errorResponse(code === 'invalid_option' ? 'invalid_parameter' : 'service_unavailable')
+    }
+  }
+
   return {
     '/': fileRoute(folder, 'index.html'),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
-      const target = originForm(request.target)
-      const after = Number(new URLSearchParams(target.slice(pathOf(target).length)).get('after'))
-      const forVisitor = { demoKeys: options.demoKeys(), requests: options.requestsAfter(after) }
+      const after = Number(queryOf(request).get('after'))
+      const forVisitor = { demoKeys: options.demoKeys(), entries: options.log.entriesAfter(after) }
       return privateJson({
         basePath: options.basePath,
         resets: resets(),
         hasSecret,
-        ...(hasSecret ? forVisitor : { demoKeys: [], requests: [] }),
+        ...(hasSecret ? forVisitor : { demoKeys: [], entries: [] }),
       } satisfies Settings)
     },
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
+    'PATCH /page/pets/:id': (request, { id = '' }) => change(request, id),
+    'DELETE /page/pets/:id': (request, { id = '' }) => change(request, id),
     '/usage': async (request) => {
       const token = sentToken(request)
       // Without this check, anybody could guess tokens: a response shows whether a token is valid,
@@ -95,8 +123,29 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
   }
 }
 
+function queryOf(request: ApiRequest): URLSearchParams {
+  const target = originForm(request.target)
+  return new URLSearchParams(target.slice(pathOf(target).length))
+}
+
+/** @param pet - the animal after the change, or as it is if there was no change */
+function changeResponse(applied: boolean, pet: Pet | undefined): ApiResponse {
+  return privateText(`{"applied":${applied},"pet":${pet ? writePet(pet) : null}}`)
+}
+
+/** Returns the call of the host's side that has the same effect. Without `changes`, it removes the animal. */
+function callOf(id: bigint, changes: object | undefined, condition: ConditionOptions): string {
+  const values = [changes, condition].filter((value) => value !== undefined)
+  const parameters = [`${id}n`, ...values.map((value) => inspect(value))].join(', ')
+  return `petStore.pets.${changes ? 'update' : 'remove'}(${parameters})`
+}
+
 function privateJson(value: unknown): ApiResponse {
-  return jsonResponse(200, JSON.stringify(value), ['Cross-Origin-Resource-Policy', 'same-origin'])
+  return privateText(JSON.stringify(value))
+}
+
+function privateText(json: string): ApiResponse {
+  return jsonResponse(200, json, ['Cross-Origin-Resource-Policy', 'same-origin'])
 }
 
 const TYPES: Readonly<Record<string, string>> = {

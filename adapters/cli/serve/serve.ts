@@ -79,18 +79,18 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   showStart('memory', added, `${control.url}/${secret}`)
 }
 
-async function serveSite({ petStore, usageOf, keyOf, resets }: Service, flags: ServeFlags) {
+async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const { basePath } = petStore
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
   const described = { publicUrl, basePath, plans: planLimits, bodyLimit }
-  const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
+  const logged = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     '/openapi.json': documentRoute(described),
     ...referenceRoutes(installedViewer()),
-    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, resets }),
+    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, pets, log: logged, resets }),
   })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, ...closing })

@@ -70,7 +70,7 @@ test('the log of the page uses little more memory than its limit', async () => {
     await request.body(1e6)
     return { status: 200, headers: ['Location', text(15_000, sent)], body: text(300_000, sent) }
   }
-  const { handle: logged, requestsAfter } = logRequests({ ...store, handle }, () => undefined)
+  const { handle: logged, entriesAfter } = logRequests({ ...store, handle }, () => undefined)
   const before = used()
   for (; sent < 300; sent++) {
     await logged({
@@ -80,7 +80,7 @@ test('the log of the page uses little more memory than its limit', async () => {
       body: async () => Buffer.from(text(60_000, sent)),
     })
   }
-  expect(requestsAfter(0).length).toBeGreaterThan(20)
+  expect(entriesAfter(0).length).toBeGreaterThan(20)
   // Measured: 1.5 MB. When the log kept slices, which keep the whole texts in memory, it was 16 MB.
   expect(used() - before).toBeLessThan(10)
 })

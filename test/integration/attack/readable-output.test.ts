@@ -98,10 +98,10 @@ test('the log of the page is readable and shows no secret', async () => {
       return { status: 200, headers: ['Location', text], body: text }
     }
     const keyOf = () => ({ id: 'a', plan: 'pro', label: text })
-    const { handle: logged, requestsAfter } = logRequests({ ...store, handle }, keyOf, [fixed])
+    const { handle: logged, entriesAfter } = logRequests({ ...store, handle }, keyOf, [fixed])
     const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : text)
     await logged({ method: text, target, header, body: async () => new TextEncoder().encode(text) })
-    const shown = inspect(requestsAfter(0), { depth: 9, maxStringLength: null, maxArrayLength: null })
+    const shown = inspect(entriesAfter(0), { depth: 9, maxStringLength: null, maxArrayLength: null })
     expectReadable(shown, [token, fixed, password])
   })
   await fc.assert(run)

@@ -47,7 +47,7 @@ export function useChromium() {
 
 /** Waits for a row of the table. `text` is the text of its cells, joined by spaces. */
 export function row(page: Page, text: string): Promise<void> {
-  return page.getByRole('row', { name: text, exact: true }).waitFor()
+  return page.getByRole('row', { name: new RegExp(`^${text}(?:, change .*)?$`) }).waitFor()
 }
 
 export function names(page: Page): Promise<string[]> {

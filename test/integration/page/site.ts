@@ -40,7 +40,7 @@ export async function startSite(
   const find = (text: string) => (text === fixed ? key : backEnd.keyStore.find(text))
   const { keyStore, keyOf } = rememberKeys({ find })
   const plainStore = createPetStore({ ...backEnd, keyStore, clock })
-  const { requestsAfter, ...petStore } = logRequests(plainStore, keyOf)
+  const petStore = logRequests(plainStore, keyOf)
   const pages = pageRoutes({
     secret: SECRET,
     basePath: petStore.basePath,
@@ -49,12 +49,20 @@ export async function startSite(
       const known = await find(token)
       return known && plainStore.usage(known)
     },
-    requestsAfter,
+    pets: plainStore.pets,
+    log: petStore,
     folder: join(import.meta.dirname, '../../../dist/page'),
     ...options,
   })
   const site = { '/openapi.json': documentRoute({}), ...referenceRoutes(installedViewer()), ...pages }
   const server = await serve(withSite(petStore, site), { port })
   onTestFinished(server.close)
-  return { ...server, ...backEnd, port: Number(new URL(server.url).port), clock, token: fixed ?? token }
+  return {
+    ...server,
+    ...backEnd,
+    pets: plainStore.pets,
+    port: Number(new URL(server.url).port),
+    clock,
+    token: fixed ?? token,
+  }
 }

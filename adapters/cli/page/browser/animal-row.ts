@@ -2,12 +2,13 @@ import type { Animal } from './api.ts'
 import { create, isolated } from './dom.ts'
 import { shortened } from './format.ts'
 
-export function animalRow({ id, name, categoryId, status }: Animal, isNew: boolean): HTMLElement {
+/** @param statusElement - shows the status, and perhaps opens the menu of the animal */
+export function animalRow({ id, name, categoryId }: Animal, isNew: boolean, statusElement: HTMLElement): HTMLElement {
   const cells = {
     id: [String(id)],
     name: [nameElement(name), ...(isNew ? [' ', create('span', 'badge good', 'New')] : [])],
     categoryId: [String(categoryId)],
-    status: [create('span', `badge ${status}`, status)],
+    status: [statusElement],
   } satisfies Record<keyof Animal, (Node | string)[]>
   return create('tr', isNew ? 'good' : '', ...Object.values(cells).map((parts) => create('td', '', ...parts)))
 }

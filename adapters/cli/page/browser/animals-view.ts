@@ -1,8 +1,9 @@
 import { petStatuses } from '../../../../src/model.ts'
+import { AnimalMenu } from './animal-menu.ts'
 import { animalRow } from './animal-row.ts'
 import { type Animal, type Api, messageOf } from './api.ts'
 import { headerOf } from './cost.ts'
-import { byId, onClick, setEnabled, setNote, setText } from './dom.ts'
+import { byId, create, onClick, setEnabled, setNote, setText } from './dom.ts'
 
 const PAGE_SIZE = '10'
 
@@ -17,6 +18,8 @@ export class AnimalsView {
   readonly #api: Api
   readonly #filter = byId<HTMLSelectElement>('filter')
   readonly #table = byId('animals')
+  readonly #menu: AnimalMenu
+  #canChange = false
   /** The cursors of all pages up to the shown page. The first page has no cursor. */
   #cursors: readonly string[] = ['']
   #next: string | undefined
@@ -28,8 +31,14 @@ export class AnimalsView {
   /** When to load again after a load without a response, by the clock of `performance`. */
   #retryAt = Number.POSITIVE_INFINITY
 
-  constructor(api: Api) {
+  /** @param onChange - called after the visitor has changed an animal */
+  constructor(api: Api, onChange: () => void) {
     this.#api = api
+    this.#menu = new AnimalMenu(api, {
+      onReplaced: (animal) => this.replace(animal),
+      onRemoved: (animal) => this.remove(animal),
+      onChange,
+    })
     this.#filter.append(...petStatuses.map((status) => new Option(status)))
     this.#filter.addEventListener('change', () => void this.#goTo(['']))
     byId('refresh').addEventListener('click', () => void this.load())
@@ -55,6 +64,33 @@ export class AnimalsView {
     if (this.#added.some((other) => isSame(other, animal))) return
     this.#added = [...this.#added, animal].slice(-MAX_NEW)
     if (this.#table.ariaBusy !== 'true') this.#show()
+  }
+
+  /** Whether the visitor may change animals. */
+  set canChange(canChange: boolean) {
+    if (canChange === this.#canChange) return
+    this.#canChange = canChange
+    if (!this.#table.hidden) this.#show()
+  }
+
+  /** Shows an animal as it is after a change, or no longer if it does not fit the filter. */
+  replace(animal: Animal): void {
+    const filter = this.#filter.value
+    const shown = filter === '' || animal.status === filter ? [animal] : []
+    this.#update((other) => (isSame(other, animal) ? shown : [other]))
+  }
+
+  remove(animal: Animal): void {
+    this.#update((other) => (isSame(other, animal) ? [] : [other]))
+  }
+
+  #update(change: (animal: Animal) => readonly Animal[]): void {
+    const before = JSON.stringify([this.#animals, this.#added])
+    this.#animals = this.#animals.flatMap(change)
+    this.#added = this.#added.flatMap(change)
+    // The page learns of its own change twice. The second time, the note about it must stay.
+    const isChanged = JSON.stringify([this.#animals, this.#added]) !== before
+    if (isChanged && this.#table.ariaBusy !== 'true') this.#show()
   }
 
   async load(): Promise<void> {
@@ -90,7 +126,12 @@ export class AnimalsView {
     const isNew = (animal: Animal) => this.#added.some((other) => isSame(other, animal))
     const elsewhere = this.#added.filter((added) => !this.#animals.some((animal) => isSame(animal, added)))
     const shown = [...elsewhere.toReversed(), ...this.#animals]
-    byId('rows').replaceChildren(...shown.map((animal) => animalRow(animal, isNew(animal))))
+    const statusOf = (animal: Animal) =>
+      this.#canChange ? this.#menu.buttonFor(animal) : create('span', `badge ${animal.status}`, animal.status)
+    const focused = byId('rows').contains(document.activeElement) ? document.activeElement?.id : undefined
+    byId('rows').replaceChildren(...shown.map((animal) => animalRow(animal, isNew(animal), statusOf(animal))))
+    // The new rows replace the element with the focus.
+    if (focused !== undefined) (document.getElementById(focused) ?? byId('animals-title')).focus()
     this.#table.hidden = shown.length === 0
     this.#table.ariaBusy = 'false'
     const none = this.#filter.value === '' ? 'There are no animals yet. Add one below.' : 'There are no such animals.'

@@ -1,4 +1,4 @@
-import type { Pet } from '../../../../src/model.ts'
+import type { Pet, PetStatus } from '../../../../src/model.ts'
 import type { Usage } from '../../../../src/quota/usage.ts'
 import type { LoggedRequest } from '../request-log.ts'
 import { parsed } from './explanation.ts'
@@ -17,6 +17,12 @@ export interface Animal extends Record<keyof Pet, unknown> {
   readonly name: string
   readonly categoryId: { toString(): string }
   readonly status: string
+}
+
+export interface Change {
+  readonly applied: boolean
+  /** The animal after the change, or as it is if nothing was changed; `null` if there is none. */
+  readonly pet: Animal | null
 }
 
 /** How long the server may take for a response, in milliseconds. */
@@ -84,6 +90,19 @@ export class Api {
     }
     this.#onExchange(exchange)
     return exchange
+  }
+
+  /**
+   * Changes the status of an animal, or removes it if `status` is `undefined`, but only if it still has the
+   * status that the page shows. This is not a request to the API. Throws if it fails.
+   */
+  async change({ id, status: ifStatus }: Animal, status: PetStatus | undefined): Promise<Change> {
+    const query = new URLSearchParams({ ifStatus, ...(status && { status }) })
+    const method = status === undefined ? 'DELETE' : 'PATCH'
+    const signal = AbortSignal.timeout(TIMEOUT)
+    const response = await fetch(`/page/pets/${id}?${query}`, { method, headers: secretHeader(), signal })
+    if (!response.ok) throw new Error(`expected a change, got status ${response.status}`)
+    return parsed(await response.text()) as Change
   }
 
   /**

@@ -15,10 +15,10 @@ export interface ConnectionListener {
   isSilent(): boolean
 }
 
-/** Loads the settings and new requests every second, and shows whether the server responds. */
+/** Loads the settings and new entries of the log every second, and shows whether the server responds. */
 export class Connection {
   readonly #listener: ConnectionListener
-  #lastRequest = 0
+  #lastEntry = 0
   #isLost = false
   #isLoading = false
   #isWanted = false
@@ -32,7 +32,7 @@ export class Connection {
     void this.refresh()
   }
 
-  /** Loads now. A load in progress may lack the latest request, so another load follows it. */
+  /** Loads now. A load in progress may lack the latest entry, so another load follows it. */
   async refresh(): Promise<void> {
     this.#isWanted = true
     if (this.#isLoading) return
@@ -47,7 +47,7 @@ export class Connection {
   async #load(): Promise<void> {
     let settings: Settings
     try {
-      settings = await loadSettings(this.#lastRequest)
+      settings = await loadSettings(this.#lastEntry)
     } catch {
       this.#show('bad', 'Reconnecting: the server does not respond. This page tries again every second.')
       if (!this.#isLost) this.#listener.onLost()
@@ -56,7 +56,7 @@ export class Connection {
     }
     const isBack = this.#isLost
     this.#isLost = false
-    this.#lastRequest = settings.requests.at(-1)?.id ?? this.#lastRequest
+    this.#lastEntry = settings.entries.at(-1)?.id ?? this.#lastEntry
     if (!settings.hasSecret && hasSecret())
       this.#show('bad', 'Connected, but the server was started again. Open the new address that it has printed.')
     else if (this.#listener.isSilent()) this.#show('bad', 'Not connected: the last request to the API got no response.')
@@ -71,7 +71,7 @@ export class Connection {
   }
 }
 
-/** @param after - the id of the last request that the page knows */
+/** @param after - the id of the last entry that the page knows */
 async function loadSettings(after: number): Promise<Settings> {
   const signal = AbortSignal.timeout(TIMEOUT)
   const response = await fetch(`/page/settings.json?after=${after}`, { headers: secretHeader(), signal })

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../request-log.ts'
+import type { LogEntry } from '../request-log.ts'
 import type { Settings } from '../routes.ts'
 import { prepareAddForm } from './add-form.ts'
 import { AnimalsView } from './animals-view.ts'
@@ -21,7 +21,7 @@ const api: Api = new Api((exchange) => {
   else log.add([exchange])
   limits.observe(exchange)
 })
-const animals = new AnimalsView(api)
+const animals = new AnimalsView(api, () => void connection.refresh())
 const limits = new LimitsView(api, () => {
   setNote(byId('add-note'), '')
   void animals.load()
@@ -42,11 +42,12 @@ const connection = new Connection({
       ? 'The next request of any program appears here.'
       : 'Your next request appears here.'
     keyForm.update(received)
-    log.add(received.requests)
+    animals.canChange = received.hasSecret
+    log.add(received.entries)
     if (isBack) limits.isLost = false
     if (before === undefined) return
     if (before.resets !== received.resets) forget()
-    for (const animal of received.requests.flatMap(addedBy)) animals.addNew(animal)
+    for (const entry of received.entries) showAnimalOf(entry)
     if (isBack && key === api.key) {
       void animals.load()
       void limits.reload()
@@ -67,9 +68,15 @@ function forget(): void {
   animals.reset()
 }
 
-/** Returns a list with the animal that a request of any program has added, or an empty list. */
-function addedBy({ status, target, responseBody }: LoggedRequest): Animal[] {
-  const isCreated = status === 201 && target.split('?')[0] === `${settings?.basePath}/pets`
-  const animal = isCreated ? (parsed(responseBody) as Animal | undefined) : undefined
-  return animal === undefined ? [] : [animal]
+/** Shows the animal that a request of any program has added, or that this page or another one has changed. */
+function showAnimalOf(entry: LogEntry): void {
+  if ('call' in entry) {
+    const animal = parsed(entry.pet) as Animal
+    if (entry.isRemoved) animals.remove(animal)
+    else animals.replace(animal)
+    return
+  }
+  const isCreated = entry.status === 201 && entry.target.split('?')[0] === `${settings?.basePath}/pets`
+  const animal = isCreated ? (parsed(entry.responseBody) as Animal | undefined) : undefined
+  if (animal !== undefined) animals.addNew(animal)
 }

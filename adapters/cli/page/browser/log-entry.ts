@@ -1,15 +1,13 @@
-import type { LoggedRequest } from '../request-log.ts'
+import type { LoggedChange, LoggedRequest } from '../request-log.ts'
 import { costOf, costText } from './cost.ts'
 import { create, isolated } from './dom.ts'
 import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
 
-/** Returns an entry of the log: one line, which the visitor can open. */
-export function logEntry(request: LoggedRequest): HTMLElement {
+/** Returns the entry of a request: one line, which the visitor can open. */
+export function requestEntry(request: LoggedRequest): HTMLElement {
   const { status, reason, method, target, time } = request
   const cost = costOf(request)
-  const clock = create('time', 'muted', timeOfDay(time)) as HTMLTimeElement
-  clock.dateTime = new Date(time).toISOString()
   const kind = status < 300 ? 'good' : status === 429 ? 'warn' : 'bad'
   const summary = create(
     'summary',
@@ -17,12 +15,37 @@ export function logEntry(request: LoggedRequest): HTMLElement {
     create('span', `badge ${kind}`, `${status} ${reason}`.trim()),
     create('code', '', method, ' ', isolated(target)),
     create('span', 'muted', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
-    clock,
+    clockOf(time),
   )
+  return entryOf(summary, () => contentOf(request))
+}
+
+/** Returns the entry of a change by the page. */
+export function changeEntry({ call, time }: LoggedChange): HTMLElement {
+  const summary = create(
+    'summary',
+    '',
+    create('span', 'badge', 'No request'),
+    create('code', '', call),
+    create('span', 'muted', 'this page · not counted'),
+    clockOf(time),
+  )
+  const text =
+    'The page has changed the animal as a program that embeds the store does. This is not a request of the API: it needs no key.'
+  return entryOf(summary, () => create('div', 'stack', create('p', '', text)))
+}
+
+function clockOf(time: number): HTMLElement {
+  const clock = create('time', 'muted', timeOfDay(time)) as HTMLTimeElement
+  clock.dateTime = new Date(time).toISOString()
+  return clock
+}
+
+/** Many entries may arrive in a short time, so the content is created at the first opening. */
+function entryOf(summary: HTMLElement, content: () => HTMLElement): HTMLElement {
   const details = create('details', 'entry', summary) as HTMLDetailsElement
-  // Many requests may arrive in a short time, so the content is created at the first opening.
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1) details.append(contentOf(request))
+    if (details.open && details.childElementCount === 1) details.append(content())
   })
   return details
 }

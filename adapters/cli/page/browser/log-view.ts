@@ -1,19 +1,19 @@
-import type { LoggedRequest } from '../request-log.ts'
+import type { LogEntry } from '../request-log.ts'
 import { byId, setText } from './dom.ts'
 import { plural } from './format.ts'
-import { logEntry } from './log-entry.ts'
+import { changeEntry, requestEntry } from './log-entry.ts'
 
 /** How many entries the log has; older ones are removed. */
 const MAX_ENTRIES = 100
 
-/** Shows the newest request first. While the visitor reads an entry, newer requests wait behind a button. */
+/** Shows the newest entry first. While the visitor reads an entry, newer ones wait behind a button. */
 export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
   readonly #status = byId<HTMLSelectElement>('log-status')
   readonly #text = byId<HTMLInputElement>('log-text')
-  /** The requests that wait, the oldest first. */
-  #waiting: readonly LoggedRequest[] = []
+  /** The entries that wait, the oldest first. */
+  #waiting: readonly LogEntry[] = []
   emptyText = ''
 
   constructor() {
@@ -33,18 +33,18 @@ export class LogView {
     })
   }
 
-  /** @param requests - the oldest first */
-  add(requests: readonly LoggedRequest[]): void {
-    this.#waiting = [...this.#waiting, ...requests].slice(-MAX_ENTRIES)
+  /** @param entries - the oldest first */
+  add(entries: readonly LogEntry[]): void {
+    this.#waiting = [...this.#waiting, ...entries].slice(-MAX_ENTRIES)
     const isRead = this.#list.scrollTop > 0 || this.#list.querySelector('.entry[open]') !== null
     if (isRead) this.#update()
     else this.#showWaiting()
   }
 
   #showWaiting(): void {
-    for (const request of this.#waiting) {
+    for (const entry of this.#waiting) {
       const item = document.createElement('li')
-      item.append(logEntry(request))
+      item.append('call' in entry ? changeEntry(entry) : requestEntry(entry))
       this.#list.prepend(item)
     }
     this.#waiting = []
@@ -52,7 +52,7 @@ export class LogView {
     this.#update()
   }
 
-  /** Applies the filter, and shows how many requests wait. */
+  /** Applies the filter, and shows how many entries wait. */
   #update(): void {
     const items = [...this.#list.children] as HTMLElement[]
     for (const item of items) item.hidden = !this.#isShown(item)

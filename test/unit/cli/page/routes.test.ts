@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { documentRoute } from '../../../../adapters/cli/openapi/openapi.ts'
 import { type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { isLoopback } from '../../../../adapters/cli/page/visitor.ts'
 import { withSite } from '../../../../adapters/hosts/node/site.ts'
-import { createPetStore, toApiRequest } from '../../../../src/index.ts'
+import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
 const logged = {
@@ -27,14 +27,15 @@ const demoKeys = [{ id: 'key_1', plan: 'free', token: 'pet_secret' }]
 
 /** Creates a pet store with the page. Returns a function that sends a request to it. */
 function site(options: Partial<PageOptions> = {}) {
-  const petStore = createPetStore()
+  const petStore = createPetStore(memory({ pets: [{ id: 9_007_199_254_740_993n, name: 'Rex', categoryId: 7 }] }))
   const usageOf = async () => undefined
   const routes = pageRoutes({
     basePath: '/v1',
     secret: 'of-this-run',
     demoKeys: () => demoKeys,
     usageOf,
-    requestsAfter: (id) => [{ ...logged, id: id + 1 }],
+    pets: petStore.pets,
+    log: { entriesAfter: (id) => [{ ...logged, id: id + 1 }], logChange: () => {} },
     folder,
     ...options,
   })
@@ -134,7 +135,7 @@ describe('demo keys', () => {
 
 describe('the request log', () => {
   const requestsFor = async (headers: Record<string, string>) =>
-    JSON.parse((await site()('/page/settings.json?after=7', headers)).body).requests
+    JSON.parse((await site()('/page/settings.json?after=7', headers)).body).entries
 
   test('/page/settings.json?after=7 contains only requests with an id above 7', async () => {
     expect(await requestsFor({})).toEqual([{ ...logged, id: 8 }])
@@ -146,6 +147,57 @@ describe('the request log', () => {
     { 'x-forwarded-for': '192.0.2.1' },
   ])('the log in /page/settings.json is empty if the request has the headers %j', async (headers) => {
     expect(await requestsFor(headers)).toEqual([])
+  })
+})
+
+describe('changes of animals', () => {
+  const id = '9007199254740993'
+  const pet = (status: string) => `{"id":${id},"name":"Rex","categoryId":7,"status":"${status}"}`
+
+  test('the visitor changes and removes an animal, and the log shows the same calls', async () => {
+    const logChange = vi.fn()
+    const send = site({ log: { entriesAfter: () => [], logChange } })
+    expect(await send(`/page/pets/${id}?status=sold&ifStatus=available`, {}, 'PATCH')).toMatchObject({
+      status: 200,
+      headers: { 'Cache-Control': 'no-store' },
+      body: `{"applied":true,"pet":${pet('sold')}}`,
+    })
+    expect((await send(`/page/pets/${id}?ifStatus=sold`, {}, 'DELETE')).body).toContain('"applied":true')
+    const sale = `petStore.pets.update(${id}n, { status: 'sold' }, { if: { status: 'available' } })`
+    const removal = `petStore.pets.remove(${id}n, { if: { status: 'sold' } })`
+    expect(logChange.mock.calls).toEqual([
+      [{ call: sale, pet: pet('sold'), isRemoved: false }],
+      [{ call: removal, pet: pet('sold'), isRemoved: true }],
+    ])
+  })
+
+  test('an animal that has changed in the meantime stays as it is', async () => {
+    const send = site()
+    const refused = await send(`/page/pets/${id}?status=pending&ifStatus=sold`, {}, 'PATCH')
+    expect(refused).toMatchObject({ status: 200, body: `{"applied":false,"pet":${pet('available')}}` })
+    const missing = await send('/page/pets/7?ifStatus=sold', {}, 'DELETE')
+    expect(missing).toMatchObject({ status: 200, body: '{"applied":false,"pet":null}' })
+  })
+
+  test.each([`/page/pets/${id}`, `/page/pets/${id}?status=lost&ifStatus=sold`])('%s gets 400', async (path) => {
+    expect((await site()(path, {}, 'PATCH')).status).toBe(400)
+  })
+
+  test('a storage that fails gets 503', async () => {
+    const fail = () => Promise.reject(new Error('away'))
+    const send = site({ pets: { update: fail, remove: fail } })
+    expect((await send(`/page/pets/${id}?ifStatus=sold`, {}, 'DELETE')).status).toBe(503)
+  })
+
+  test.each<Record<string, string>>([
+    { 'petstore-secret': 'guessed' },
+    { host: 'evil.example' },
+    { 'x-forwarded-for': '192.0.2.1' },
+  ])('a request with the headers %j changes nothing', async (headers) => {
+    const send = site()
+    const path = `/page/pets/${id}?ifStatus=available`
+    expect((await send(path, headers, 'DELETE')).status).toBe(404)
+    expect((await send(path, {}, 'DELETE')).body).toContain('"applied":true')
   })
 })
 
