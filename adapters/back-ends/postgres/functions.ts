@@ -141,15 +141,19 @@ const ENTRIES = `json_to_recordset(given) AS entry (round int, subject text, buc
       per_minute bigint, per_day bigint, after_refusals bigint, ban_length bigint)`
 
 /**
- * Counts requests, and returns the row of each subject after them, as JSON. An entry of `given`
- * stands for equal requests of one subject. A statement cannot change a row twice, so if a subject
- * has several entries, each of them has another `round`.
+ * Counts requests, and returns the counter of each subject after them. An entry of `given` stands
+ * for equal requests of one subject. A statement cannot change a row twice, so if a subject has
+ * several entries, each of them has another `round`. The results have names without underscores,
+ * because some drivers rename columns such as `used_in_day`.
  */
 const SPEND = `
-CREATE FUNCTION spend(given json, rounds int, at double precision, lock_wait int) RETURNS TABLE (round int, counter json)
+CREATE FUNCTION spend(given json, rounds int, at double precision, lock_wait int) RETURNS TABLE (
+  round int, subject text, "usedInMinute" bigint, "minuteEndsAt" bigint, "usedInDay" bigint, "dayEndsAt" bigint,
+  "refusedInMinute" bigint, "bannedUntil" bigint, "countedAt" bigint, "lastGranted" int, "lastRefusedBeforeBan" int)
 LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+#variable_conflict use_column -- A name such as subject is a column of a table, not of the result.
 DECLARE
-  crowded record;
+  grown int[];
   this_time bigint;
 BEGIN
   PERFORM set_config('lock_timeout', lock_wait::text, true);
@@ -157,24 +161,15 @@ BEGIN
   -- something, its commit must wait.
   IF txid_current_if_assigned() IS NULL THEN SET LOCAL synchronous_commit = off; END IF;
 
-  -- If a bucket is full, new clients replace those whose day has ended, and then those with the fewest requests. So clients over
-  -- their limit are replaced last, and stay refused.
-  FOR crowded IN
-    SELECT entry.bucket, count(*) AS clients, array_agg(entry.subject) AS subjects FROM ${ENTRIES}
-    WHERE entry.bucket IS NOT NULL GROUP BY entry.bucket
-    HAVING bool_or((SELECT true FROM quota AS q WHERE q.subject = entry.subject) IS NULL)
-  LOOP
-    DELETE FROM quota WHERE ctid = ANY (ARRAY(
-      SELECT q.ctid FROM quota AS q WHERE q.bucket = crowded.bucket AND q.subject <> ALL (crowded.subjects)
-      ORDER BY q.ends_at DESC, q.used_in_day DESC
-      OFFSET greatest(0, ${BUCKET_SIZE} - crowded.clients) FOR UPDATE SKIP LOCKED));
-  END LOOP;
-
   -- Adds the missing counters, and locks all of them: ON CONFLICT locks a row even if WHERE is false. Functions that lock rows in
-  -- the same order cannot deadlock.
-  INSERT INTO quota (subject, bucket)
-    SELECT DISTINCT entry.subject COLLATE "C", entry.bucket FROM ${ENTRIES} ORDER BY 1
-    ON CONFLICT (subject) DO UPDATE SET bucket = excluded.bucket WHERE false;
+  -- the same order cannot deadlock. Only the buckets of added counters are returned.
+  WITH added AS (
+    INSERT INTO quota (subject, bucket)
+      SELECT entry.subject, entry.bucket FROM ${ENTRIES} WHERE entry.round = 1 ORDER BY entry.subject COLLATE "C"
+      ON CONFLICT (subject) DO UPDATE SET bucket = excluded.bucket WHERE false
+      RETURNING bucket
+  )
+  SELECT array_agg(DISTINCT bucket) INTO grown FROM added WHERE bucket IS NOT NULL;
   -- The time is read after the wait for the locks. Otherwise, a request could be counted at an earlier time than the one before.
   this_time := ${timeOr('at')};
 
@@ -207,8 +202,19 @@ BEGIN
       last_granted = excluded.last_granted,
       last_refused_before_ban = excluded.last_refused_before_ban,
       ends_at = greatest(q.ends_at, excluded.ends_at)
-    RETURNING this_round, to_json(q);
+    RETURNING this_round, q.subject, q.used_in_minute, q.minute_ends_at, q.used_in_day, q.day_ends_at, q.refused_in_minute,
+      q.banned_until, q.counted_at, q.last_granted, q.last_refused_before_ban;
   END LOOP;
+
+  -- If a bucket is full, its new clients, which were counted now, replace those whose day has ended, and then those with the
+  -- fewest requests. So clients over their limit are replaced last, and stay refused.
+  IF grown IS NOT NULL THEN
+    DELETE FROM quota WHERE ctid = ANY (ARRAY(
+      SELECT old.ctid FROM unnest(grown) AS full_bucket, LATERAL (
+        SELECT q.ctid FROM quota AS q WHERE q.bucket = full_bucket
+        ORDER BY q.counted_at = this_time DESC, q.ends_at DESC, q.used_in_day DESC
+        OFFSET ${BUCKET_SIZE} FOR UPDATE SKIP LOCKED) AS old));
+  END IF;
 END $body$;`
 
 export const FUNCTIONS = ADD_PETS + UPDATE_PET + REMOVE_PET + RESTORE_PETS + SPEND

@@ -1,4 +1,4 @@
-import { newQuotaState, peekCount, type QuotaState } from '../../../src/back-end.ts'
+import { peekCount, type QuotaState } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, type CountedRequests, countsOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBatches } from './batches.ts'
@@ -35,17 +35,13 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
         const groups = groupsOf(requests)
         const rounds = Math.max(...groups.map(({ round }) => round))
         const values = [JSON.stringify(groups.map(entryOf)), rounds, clock?.now() ?? null, lockTimeout]
-        const rows = await query<SpentRow>(statements.spend, values)
-        const counters = new Map<string, CounterRow>()
-        for (const { round, counter } of rows) {
-          const row: CounterRow = JSON.parse(counter)
-          counters.set(`${round} ${row.subject}`, row)
-        }
+        const rows = await query<CounterRow>(statements.spend, values)
+        const rowOf = new Map(rows.map((row) => [`${row.round} ${row.subject}`, row]))
         const counts: QuotaCount[] = []
         for (const { request, round, positions } of groups) {
-          const row = counters.get(`${round} ${request.subject}`)
+          const row = rowOf.get(`${round} ${request.subject}`)
           if (!row) throw new Error('the table "quota" has not stored a counter: look for a trigger or a rule on it')
-          for (const [i, count] of countsOf(countersOf(row), request, positions.length).entries())
+          for (const [i, count] of countsOf(counterOf(row), request, positions.length).entries())
             counts[positions[i] as number] = count
         }
         return counts
@@ -65,12 +61,9 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
     },
     async peek(request) {
       const subject = await subjectName(request.subject)
-      const [row] = await query<{ readonly now: string; readonly counter: string | null }>(statements.peek, [
-        subject,
-        clock?.now() ?? null,
-      ])
-      const state = row?.counter == null ? newQuotaState() : stateOf(JSON.parse(row.counter))
-      return peekCount(state, { ...request, now: Number(row?.now) })
+      const rows = await query<StateRow>(statements.peek, [subject, clock?.now() ?? null])
+      const [row] = rows as [StateRow]
+      return peekCount(stateOf(row), { ...request, now: Number(row.now) })
     },
     async reset({ subject }) {
       await query(statements.reset, [await subjectName(subject)])
@@ -78,45 +71,28 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
   }
 }
 
-/** A row of what `spend` returns. `counter` is a row of the table `quota` as JSON. */
-interface SpentRow {
-  readonly round: number
-  readonly counter: string
-}
+/** Drivers return 64-bit integers as texts. All but `now` are null if the subject has no counter. */
+type StateRow = Readonly<Record<'now' | keyof QuotaState, string | number | null>>
 
-/** A row of the table `quota`. */
-type CounterRow = { readonly subject: string } & Readonly<
-  Record<
-    | 'used_in_minute'
-    | 'minute_ends_at'
-    | 'used_in_day'
-    | 'day_ends_at'
-    | 'refused_in_minute'
-    | 'banned_until'
-    | 'counted_at'
-    | 'last_granted'
-    | 'last_refused_before_ban',
-    number
-  >
->
+type CounterRow = Readonly<Record<'round' | 'subject' | keyof CountedRequests, string | number>>
 
-function stateOf(row: CounterRow): QuotaState {
+function stateOf(row: Readonly<Record<keyof QuotaState, string | number | null>>): QuotaState {
   return {
-    usedInMinute: row.used_in_minute,
-    minuteEndsAt: row.minute_ends_at,
-    usedInDay: row.used_in_day,
-    dayEndsAt: row.day_ends_at,
-    refusedInMinute: row.refused_in_minute,
-    bannedUntil: row.banned_until,
+    usedInMinute: Number(row.usedInMinute),
+    minuteEndsAt: Number(row.minuteEndsAt),
+    usedInDay: Number(row.usedInDay),
+    dayEndsAt: Number(row.dayEndsAt),
+    refusedInMinute: Number(row.refusedInMinute),
+    bannedUntil: Number(row.bannedUntil),
   }
 }
 
-function countersOf(row: CounterRow): CountedRequests {
+function counterOf(row: CounterRow): CountedRequests {
   return {
     ...stateOf(row),
-    countedAt: row.counted_at,
-    lastGranted: row.last_granted,
-    lastRefusedBeforeBan: row.last_refused_before_ban,
+    countedAt: Number(row.countedAt),
+    lastGranted: Number(row.lastGranted),
+    lastRefusedBeforeBan: Number(row.lastRefusedBeforeBan),
   }
 }
 

@@ -83,10 +83,12 @@ export function keyStatements(schema: string) {
 export function quotaStatements(schema: string) {
   const quota = `${schema}.quota`
   return {
-    spend: `SELECT round, counter::text AS counter FROM ${schema}.spend($1::text::json, $2::int, $3::float8, $4::int)`,
+    spend: `SELECT * FROM ${schema}.spend($1::text::json, $2::int, $3::float8, $4::int)`,
     // One row also for a subject without a counter, because the row has the time.
-    peek: `SELECT ${timeOr('$2::float8')}::text AS now,
-  (SELECT to_json(q)::text FROM ${quota} AS q WHERE q.subject = $1::text) AS counter`,
+    peek: `SELECT now, used_in_minute AS "usedInMinute", minute_ends_at AS "minuteEndsAt",
+  used_in_day AS "usedInDay", day_ends_at AS "dayEndsAt",
+  refused_in_minute AS "refusedInMinute", banned_until AS "bannedUntil"
+  FROM (SELECT ${timeOr('$2::float8')} AS now) AS clock LEFT JOIN ${quota} ON subject = $1::text`,
     reset: `DELETE FROM ${quota} WHERE subject = $1::text`,
     prune: prune(quota, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at'),
   }

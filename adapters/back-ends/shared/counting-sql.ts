@@ -33,7 +33,8 @@ export function countingSql({ least, greatest }: SqlDialect): string {
       ELSE ${least}(banned_until, now + ban_length) END AS banned_until
   FROM before
 ),
-granted AS (
+granted AS MATERIALIZED (
+  -- MATERIALIZED: otherwise, PostgreSQL would copy each expression to all places that use its value.
   SELECT rolled.*,
     CASE WHEN after_refusals IS NOT NULL AND banned_until > 0 THEN 0
       ELSE ${greatest}(0, ${least}(requests, per_minute - used_in_minute, per_day - used_in_day)) END AS granted
