@@ -45,18 +45,18 @@ export interface FastifyReplyLike {
 /** The part of a Fastify instance that the plugin uses to add routes. */
 export interface FastifyScope {
   readonly prefix: string
-  readonly supportedMethods: string[]
-  route(options: {
-    method: string[]
-    url: string
-    exposeHeadRoute: boolean
-    /**
-     * Not `{ hide: boolean }`: Fastify's types know `hide` only if @fastify/swagger is installed.
-     */
-    schema: object
-    onRequest: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
-    handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown
-  }): unknown
+  all(
+    path: string,
+    options: {
+      exposeHeadRoute: boolean
+      /**
+       * Not `{ hide: boolean }`: Fastify's types know `hide` only if @fastify/swagger is installed.
+       */
+      schema: object
+      onRequest: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
+    },
+    handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown,
+  ): unknown
 }
 
 /** Fastify checks its own options. */
@@ -110,8 +110,7 @@ export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePlug
   // Otherwise, @fastify/swagger would add an operation for each method of a wildcard route to the
   // host's own document.
   const schema = { hide: true }
-  for (const path of paths)
-    scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, schema, onRequest, handler })
+  for (const path of paths) scope.all(path, { exposeHeadRoute: false, schema, onRequest }, handler)
 }
 
 /**

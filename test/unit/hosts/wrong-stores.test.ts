@@ -86,7 +86,7 @@ test.each(Object.keys(hosts))('%s accepts an instance of a class as a store', as
       return this.#petStore.handle(request)
     }
   }
-  const scope = { prefix: '', supportedMethods: [], route: () => {} }
+  const scope = { prefix: '', all: () => {} }
   const started =
     name === 'toFastifyPlugin'
       ? toFastifyPlugin(scope, { petStore: new Shop() as never })
