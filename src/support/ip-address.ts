@@ -1,3 +1,5 @@
+import { isUrl } from './text.ts'
+
 /** Matches the most frequent form: a server that listens on `::` sees each IPv4 client like this. */
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 /**
@@ -15,7 +17,7 @@ export function canonicalIpv6(address: string): string | undefined {
   if (mapped !== undefined) return mapped
   const [text = ''] = address.split('%')
   const url = `http://[${text}]`
-  if (!/^[\da-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
+  if (!/^[\da-f:.]+$/i.test(text) || !isUrl(url)) return undefined
   const shortest = new URL(url).hostname.slice(1, -1)
   const halves = EMBEDDED_IPV4.exec(shortest)?.slice(1).map(fromHex)
   return halves?.flatMap((half) => [half >> 8, half & 255]).join('.') ?? shortest

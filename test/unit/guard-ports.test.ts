@@ -398,6 +398,15 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
+  test('a call has a signal without AbortSignal.any, as in jsdom 20', () => {
+    vi.stubGlobal('AbortSignal', class {})
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const list = (_input: unknown, context?: CallContext) => (context?.signal?.aborted === false ? [] : never())
+    const backEnd = { ...memory(), storage: { ...memory().storage, list } }
+    const { storage } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
+    expect(storage.list({ limit: 1 }, { signal: new AbortController().signal })).toEqual([])
+  })
+
   test('the signal is aborted if the client has already disconnected', () => {
     let signal: AbortSignal | undefined
     const list = (_input: unknown, context?: CallContext) => {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { addressGroup } from '../../../src/support/ip-address.ts'
 
 test.each([
@@ -49,4 +49,11 @@ test('addresses with the same prefix, in any spelling, are counted together', ()
       expect(addressGroup(text, bits)).toBe(addressGroup(long, bits))
     }),
   )
+})
+
+test('addresses are read without URL.canParse, as in jsdom 20', () => {
+  const canParse = vi.spyOn(URL, 'canParse')
+  onTestFinished(() => canParse.mockRestore())
+  canParse.mockImplementation(() => expect.unreachable())
+  expect(addressGroup('2001:db8::1', 32)).toBe('2001:db8:0:0:0:0:0:0/32')
 })
