@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optional, type ZodMiniObject } from 'zod/mini'
+import { optional, type ZodMiniLiteral, type ZodMiniObject, type ZodMiniPipe } from 'zod/mini'
 import { petStatuses } from '../model.ts'
 import { errorBody } from './error.ts'
 import { oneOf, optionsOf, positiveInteger } from './options.ts'
@@ -11,14 +11,25 @@ export type { NewPet, Pet, PetMembers, PetStatus } from '../model.ts'
 export type { PetQuery } from '../ports.ts'
 export type { NewPetRules } from './pet.ts'
 
+/** The classes of zod for the kinds of schemas below. */
+const classes = { object: z.ZodObject, literal: z.ZodLiteral, pipe: z.ZodPipe }
+
+type WithMethods<Schema> =
+  Schema extends ZodMiniObject<infer Members, infer Config>
+    ? z.ZodObject<Members, Config>
+    : Schema extends ZodMiniLiteral<infer Value>
+      ? z.ZodLiteral<Value>
+      : Schema extends ZodMiniPipe<infer Input, infer Output>
+        ? z.ZodPipe<Input, Output>
+        : never
+
 /**
- * Returns an object schema of zod/mini, which the core uses, as one of zod with its methods, such
- * as `extend` and `pick`.
+ * Returns a schema of zod/mini, which the core uses, as one of zod with its methods, such as
+ * `extend`, `pick` and `optional`.
  */
-function withMethods<Shape extends z.core.$ZodShape, Config extends z.core.$ZodObjectConfig>({
-  def,
-}: ZodMiniObject<Shape, Config>): z.ZodObject<Shape, Config> {
-  return new z.ZodObject(def) as unknown as z.ZodObject<Shape, Config>
+function withMethods<Schema extends ZodMiniObject | ZodMiniLiteral | ZodMiniPipe>({ def }: Schema) {
+  const Class: new (definition: never) => unknown = classes[def.type]
+  return new Class(def as never) as WithMethods<Schema>
 }
 
 /**
@@ -41,13 +52,13 @@ export const petSchema = withMethods(pet)
 export const petsSchema = z.array(petSchema, expectingPets)
 
 /** The status of an animal. */
-export const petStatusSchema = petStatus()
+export const petStatusSchema = withMethods(petStatus())
 
 /** The id of an animal in a path, such as `7`. The result is a `bigint`. */
-export const petIdSchema = petId
+export const petIdSchema = withMethods(petId)
 
 /** The query of a list, as texts. The result is what `petStore.pets.list` takes. */
-export const petQuerySchema = petQuery
+export const petQuerySchema = withMethods(petQuery)
 
 /** The body of an error response. */
 export const errorSchema = withMethods(errorBody)

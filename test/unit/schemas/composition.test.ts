@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
-import { createNewPetSchema, errorSchema, newPetSchema, petSchema, petsSchema } from '../../../src/schemas/index.ts'
+import {
+  createNewPetSchema,
+  errorSchema,
+  newPetSchema,
+  petIdSchema,
+  petQuerySchema,
+  petSchema,
+  petStatusSchema,
+  petsSchema,
+} from '../../../src/schemas/index.ts'
 
 const rex = { name: 'Rex', categoryId: 7n }
 const added = { ...rex, status: 'available' }
@@ -38,6 +47,14 @@ describe('a host makes our schemas part of its own', () => {
     expect(petSchema.partial().parse({ id: 1n })).toEqual({ id: 1n })
     expect(createNewPetSchema({ defaultStatus: 'sold' }).parse(rex)).toEqual({ ...rex, status: 'sold' })
   })
+})
+
+test('the schemas of single values have the methods of zod', () => {
+  const filter = z.object({ status: petStatusSchema.optional(), after: petIdSchema.nullable() })
+  expect(filter.parse({ after: '7' })).toEqual({ after: 7n })
+  expect(filter.parse({ status: 'sold', after: null })).toEqual({ status: 'sold', after: null })
+  expect(petQuerySchema.transform(({ limit }) => limit).parse({ limit: '5' })).toBe(5)
+  expect(petStatusSchema.safeParse('gone').error?.issues[0]?.message).toMatch(/^expected one of available, pending/)
 })
 
 test('the schemas keep their messages and further members', () => {
