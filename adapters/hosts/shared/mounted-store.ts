@@ -46,6 +46,11 @@ const CONFLICT =
   'counted by the address of the connection. A client may have sent one of them: let the proxy remove the header that it does not ' +
   `write. ${PAGE}`
 
+const UNREAD =
+  'a request has Forwarded and no X-Forwarded-For, the only header in which the host looks for the client, so requests without a ' +
+  'valid key are counted by the address of the connection, which is one address for all clients behind a proxy: let the proxy ' +
+  `write X-Forwarded-For. ${PAGE}`
+
 type HeaderReader = (name: string) => string | undefined
 
 /** Reports an error, unless the client has disconnected, and returns a 500. */
@@ -91,6 +96,7 @@ export function mountWithHostSetting(given: PetStore, setting: string) {
      */
     readAddress(found: unknown, peer: string | undefined, header: HeaderReader, trusts: boolean): string | undefined {
       if (!trusts && hasForwarded(header)) notifyOnce(notice)
+      if (trusts && header(FORWARDED) !== undefined && header(FORWARDED_FOR) === undefined) notifyOnce(UNREAD)
       return canonicalAddress(typeof found === 'string' ? found : undefined) ?? canonicalAddress(peer)
     },
   }

@@ -59,6 +59,15 @@ describe.each(Object.entries(hosts))('%s', (_, start) => {
     ])
   })
 
+  test('reports Forwarded once if the proxy writes no X-Forwarded-For, which the host would read', async () => {
+    const { address, notices } = await addressOf({ forwarded: 'for=203.0.113.7' }, ['127.0.0.1'])
+    expect(address).toBe('127.0.0.1')
+    const message = expect.stringContaining('let the proxy write X-Forwarded-For')
+    expect(notices).toEqual([
+      [expect.objectContaining({ code: 'untrusted_forwarded_for', message }), expect.anything()],
+    ])
+  })
+
   test('ignores X-Forwarded-For with so many headers that Node may have dropped one', async () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x-${i}`, '1']))
     const { address } = await addressOf({ 'x-forwarded-for': '203.0.113.7', ...many }, ['127.0.0.1'])
