@@ -1,7 +1,8 @@
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
 export type { PetStoreClient } from '../client/index.ts'
 export type { PetStore } from '../pet-store.ts'
-export type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+export type { Pets } from '../pets/host-pets.ts'
+export type { Clock, ManagedKeyStore, QuotaStore } from '../ports.ts'
 export { type ManualClock, manualClock } from './store/clock.ts'
 export type { ConnectionFaults, FaultSwitch, OperationFaults, PortFaults, QuotaFaults } from './store/faults.ts'
 export type { RecordedRequest, RecordedResponse } from './store/journal.ts'
