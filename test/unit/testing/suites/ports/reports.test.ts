@@ -75,7 +75,7 @@ describe('the contract suites', () => {
       const isReopened = title.endsWith('when the storage is opened again')
       return isReopened ? 'the store has no reopen' : undefined
     }
-    expect(skipped.size).toBeGreaterThan(1)
+    expect(skipped.size).toBeGreaterThan(0)
     expect(titles.map((title) => [title, skipped.get(title)])).toEqual(titles.map((title) => [title, reasonOf(title)]))
   })
 
