@@ -69,9 +69,12 @@ async function isEmpty(store: OpenedTables): Promise<boolean> {
 async function copyTables(source: OpenedTables, target: OpenedTables, isDry: boolean) {
   const results = {} as Record<TableName, Comparison>
   for (const table of tableNames) {
-    // A superfluous key may have the token or the number of another one, so it must go first.
-    if (table === 'keys' && !isDry) await carryOut(source, target, table, ['remove'])
-    results[table] = await carryOut(source, target, table, isDry ? [] : ['remove', 'write'])
+    if (isDry) results[table] = await carryOut(source, target, table, [])
+    else if (table === 'keys') {
+      // A superfluous key may have the token or the number of another one, so it must go first.
+      const { superfluous } = await carryOut(source, target, table, ['remove'])
+      results[table] = { ...(await carryOut(source, target, table, ['write'])), superfluous }
+    } else results[table] = await carryOut(source, target, table, ['remove', 'write'])
   }
   return results
 }

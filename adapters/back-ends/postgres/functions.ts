@@ -13,6 +13,12 @@ const sha256 = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 
 const DROPPED = 'the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row'
 
+const TAKE_TURN = `  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)';
+  END IF;
+`
+
 const ANIMALS = `json_to_recordset(given) AS animal (name text, category bigint, status text, key text, fingerprint text)`
 
 /**
@@ -38,11 +44,7 @@ BEGIN
   PERFORM set_config('lock_timeout', lock_wait::text, true);
   -- A client that follows the list by id must miss no animal, so ids become visible in ascending order: this transaction takes
   -- ids only while it holds the lock of this row, and holds it until its commit.
-  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'the table "turn" has no row with the id 1: call migrate(), or restore the row with INSERT INTO turn VALUES (1)';
-  END IF;
-  now := ${timeOr('at')};
+${TAKE_TURN}  now := ${timeOr('at')};
 
   RETURN QUERY INSERT INTO pets (name, category_id, status)
     SELECT animal.name, animal.category, animal.status FROM ${ANIMALS} WHERE animal.key IS NULL
@@ -117,7 +119,7 @@ END $body$;`
 
 /**
  * Adds animals with the ids that they have, except those whose id exists, and returns the ids of the added
- * ones. Needs the turn, because \`add_pets\` must not take ids meanwhile.
+ * ones. Needs the turn, because `add_pets` must not take ids meanwhile.
  */
 const RESTORE_PETS = `
 CREATE FUNCTION restore_pets(given json, lock_wait int) RETURNS SETOF bigint
@@ -126,8 +128,7 @@ DECLARE
   greatest_id bigint;
 BEGIN
   PERFORM set_config('lock_timeout', lock_wait::text, true);
-  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
-  RETURN QUERY INSERT INTO pets (id, name, category_id, status)
+${TAKE_TURN}  RETURN QUERY INSERT INTO pets (id, name, category_id, status)
     SELECT animal.id, animal.name, animal.category, animal.status
     FROM json_to_recordset(given) AS animal (id bigint, name text, category bigint, status text)
     ON CONFLICT (id) DO NOTHING RETURNING pets.id;
