@@ -13,7 +13,7 @@ import { innermostMessage } from '../../src/support/describe-value.ts'
 import { withCounts, withDatabase } from './engines/back-end.ts'
 import { requireFile } from './engines/sqlite-file.ts'
 import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
-import { jsonWithTokens, plainWord, print, printable, printLines, readableJson } from './terminal/output.ts'
+import { jsonWithTokens, plainWord, print, printable, printLines, readableJson, tableLines } from './terminal/output.ts'
 
 /**
  * `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`.
@@ -72,7 +72,7 @@ export async function runList({ json, ...database }: DatabaseFlags & { readonly 
   const keys = await withDatabase(database, ({ keyStore }) => keyStore.list())
   if (json) await printLines(jsonLines(keys))
   else if (keys.length === 0) await print('No keys have been issued.')
-  else await printLines(tableLines(keys))
+  else await printLines(tableLines(HEADINGS, keys, toRow))
 }
 
 export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<void> {
@@ -89,7 +89,8 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
   const key = await changeKey(id, database, (keyStore) => keyStore.update(id, changes))
-  await print(json ? readableJson(key, [], 2) : table([key]))
+  if (json) await print(readableJson(key, [], 2))
+  else await printLines(tableLines(HEADINGS, [key], toRow))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
   if (account !== undefined)
     console.error(
@@ -191,7 +192,7 @@ const HEADINGS = ['ID', 'STATE', 'PLAN', 'LIMITS', 'ACCOUNT', 'ISSUED', 'EXPIRES
 function toRow(key: ApiKey): string[] {
   const { id, plan, limits, account = '-', createdAt, expiresAt, label = '' } = key
   const ownLimits = limits === undefined ? '-' : `${limits.perMinute}/${limits.perDay}`
-  return [id, stateOf(key), plan, ownLimits, account, instant(createdAt), instant(expiresAt), label].map(printable)
+  return [id, stateOf(key), plan, ownLimits, account, instant(createdAt), instant(expiresAt), label]
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {
@@ -203,26 +204,6 @@ function instant(time: number | undefined): string {
   if (time === undefined) return '-'
   // The JSON of an invalid date is `null`.
   return new Date(time).toJSON()?.slice(0, 16) ?? String(time)
-}
-
-function table(keys: readonly ApiKey[]): string {
-  return [...tableLines(keys)].join('\n')
-}
-
-/**
- * Computes each row twice, for its widths and to print it, because the texts of a million keys
- * would fill the memory.
- */
-export function* tableLines(keys: readonly ApiKey[]): Generator<string> {
-  const widths = HEADINGS.map(({ length }) => length)
-  for (const key of keys)
-    for (const [column, { length }] of toRow(key).entries()) widths[column] = Math.max(widths[column] ?? 0, length)
-  const lineOf = (row: readonly string[]) => {
-    const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
-    return padded.join('  ').trimEnd()
-  }
-  yield lineOf(HEADINGS)
-  for (const key of keys) yield lineOf(toRow(key))
 }
 
 /** A JSON array with one key on each line, so that programs can also read it line by line. */

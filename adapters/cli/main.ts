@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
+import { MAX_LIMIT } from '../../src/model.ts'
 import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
 import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
 import { portNumber } from '../hosts/node/serve.ts'
@@ -8,7 +9,10 @@ import { runBackup } from './backup.ts'
 import { runCopy } from './copy.ts'
 import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys.ts'
 import { runOpenApi } from './openapi/openapi.ts'
-import { runSeed } from './seed.ts'
+import { runExport } from './pets/export.ts'
+import { FORMATS } from './pets/files.ts'
+import { runImport } from './pets/import.ts'
+import { runPetsAdd, runPetsCount, runPetsGet, runPetsList, runPetsRemove, runPetsUpdate } from './pets/pets.ts'
 import { runServe } from './serve/serve.ts'
 import * as flags from './terminal/flags.ts'
 import { fail, survivePipes } from './terminal/output.ts'
@@ -89,6 +93,8 @@ function createProgram(): Command {
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),
     flag('--demo', 'add demo animals and keys to an empty file or database (a store in memory always gets them)'),
     flag('--seed <number>', 'demo animals for an empty store (default: 8 in memory or with --demo)', demoAnimals),
+    flag('--pets <file>', 'animals of a store in memory: JSON array, JSON lines or CSV', flags.parseFile),
+    flag('--read-only', 'respond to creates with 503 and Retry-After, for example during a move'),
     flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),
     flag('--json', 'print the addresses and demo keys as one line of JSON'),
     flag(
@@ -103,6 +109,61 @@ function createProgram(): Command {
     option('--public-url <url>', 'public address of the server'),
     basePath,
     planLimits,
+  ])
+
+  const pets = program.command('pets').description('list, add, change, remove, import and export animals')
+  const petId = new Argument('<id>', 'id of the animal, such as 5').argParser(flags.parsePetId)
+  const name = option('--name <name>', 'name of the animal', flags.parsePetName)
+  const categoryId = option('--category-id <id>', 'category of the animal', flags.parseCategoryId)
+  const status = option('--status <status>', 'available, pending or sold', flags.parseStatus)
+  const onlyStatus = option('--status <status>', 'only animals that are available, pending or sold', flags.parseStatus)
+  const ifStatus = option('--if-status <status>', 'change nothing unless the animal has this status', flags.parseStatus)
+  const petJson = option('--json', 'print JSON')
+  add(pets, 'list', 'list animals', runPetsList, [
+    ...database,
+    onlyStatus,
+    option('--after <id>', 'only animals with a greater id', flags.parsePetId),
+    option('--limit <number>', 'largest number of animals', flags.wholeNumber(wholeNumber(1, MAX_LIMIT))).default(20),
+    petJson,
+  ])
+  add(pets, 'get', 'show an animal', runPetsGet, [petId, ...database, petJson])
+  add(pets, 'add', 'add an animal', runPetsAdd, [
+    ...database,
+    option('--name <name>', 'name of the animal', flags.parsePetName).makeOptionMandatory(),
+    option('--category-id <id>', 'category of the animal', flags.parseCategoryId).makeOptionMandatory(),
+    status,
+    petJson,
+  ])
+  add(pets, 'update', 'change an animal in one step', runPetsUpdate, [
+    petId,
+    ...database,
+    name,
+    categoryId,
+    status,
+    ifStatus,
+    petJson,
+  ])
+  add(pets, 'remove', 'remove an animal; its id is never given again', runPetsRemove, [
+    petId,
+    ...database,
+    ifStatus,
+    petJson,
+  ])
+  add(pets, 'count', 'print the number of animals', runPetsCount, [...database, onlyStatus, petJson])
+  const format = option('--format <format>', 'json, jsonl or csv (default: by the name of the file)').choices(FORMATS)
+  add(pets, 'import', 'add the animals of a file; run it again if it was interrupted', runImport, [
+    new Argument('<file>', 'JSON array, JSON lines or CSV; - for standard input'),
+    ...database,
+    format,
+    option('--skip-invalid', 'add the other animals if some are wrong (default: none is added)'),
+    option('--keep-ids', 'add the animals with the ids of the file; existing ids are left out'),
+    option('--again <name>', 'add the animals of this file once more, once for each name', flags.parseAgain),
+  ])
+  add(pets, 'export', 'write all animals to a file', runExport, [
+    new Argument('[file]', 'new file; - for standard output').default('-'),
+    ...database,
+    format,
+    onlyStatus,
   ])
 
   const keys = program.command('keys').description('issue, change, list and revoke API keys')
@@ -154,12 +215,6 @@ function createProgram(): Command {
     ...database,
     redisUrl,
     planLimits,
-  ])
-
-  const seed = 'add demo animals up to a total number; run it again if it was interrupted'
-  add(program, 'seed', seed, runSeed, [
-    ...database,
-    option('--count <number>', 'total number of animals', flags.wholeNumber(wholeNumber(0))).makeOptionMandatory(),
   ])
 
   add(program, 'backup', 'copy a SQLite file, even while a server uses it; for PostgreSQL, use pg_dump', runBackup, [

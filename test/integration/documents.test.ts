@@ -163,11 +163,9 @@ describe('the documents', () => {
   test.skipIf(noEngines)('the documented petstore commands work one after the other', async () => {
     const folder = dirname(await scratch(''))
     const cli = [process.execPath, resolve(root, 'dist/cli.js')]
+    await writeFile(join(folder, 'pets.csv'), `name,categoryId\n${'Rex,1\n'.repeat(9)}`)
     for (const line of commands.filter((command) => command.startsWith('petstore '))) {
-      const command = line
-        .replace('petstore', '"$0" "$1"')
-        .replace('1000000', '1000')
-        .replace(' serve ', ' serve --port 0 ')
+      const command = line.replace('petstore', '"$0" "$1"').replace(' serve ', ' serve --port 0 ')
       const { child, output, ended } = run('bash', ['-c', `exec ${command}`, ...cli], '', folder)
       if (line.includes(' serve ')) {
         for (const stream of [child.stdout, child.stderr])

@@ -1,14 +1,14 @@
-import { memory } from '../../../src/index.ts'
+import { type InitialPet, memory } from '../../../src/index.ts'
 import type { BackEndFlags, DatabaseFlags } from '../terminal/flags.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './servers.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
-/** Without flags, the back end is in memory. */
-export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
+/** Without flags, the back end is in memory, and begins with `pets`. */
+export async function openBackEnd(flags: BackEndFlags, pets: readonly InitialPet[] = []): Promise<OpenedBackEnd> {
   const backEnd = isPersistent(flags)
     ? await openDatabase(flags)
-    : { ...memory(), name: 'memory', close: async () => {} }
+    : { ...memory({ pets }), name: 'memory', close: async () => {} }
   const { redisUrl } = flags
   if (redisUrl === undefined) return backEnd
   const counts = await closeOnFailure(backEnd.close, () => openRedis(redisUrl))

@@ -45,14 +45,14 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
 }
 
 /**
- * Adds the name of a file or database to the message of an error. `invalid_option` errors are
- * rethrown unchanged, because they name a flag.
+ * Adds the name of a file or database to the message of an error. Errors that are not about the file or
+ * database are rethrown unchanged: they name a flag or an animal.
  */
 export async function using<T>(name: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {
-    if (isPetStoreError(error) && error.code === 'invalid_option') throw error
+    if (isPetStoreError(error) && error.code !== 'service_unavailable') throw error
     throw new Error(`cannot use ${name}: ${innermostMessage(error)}`)
   }
 }

@@ -1,7 +1,7 @@
 import type { IssuedKey, ManagedKeyStore } from '../../../src/index.ts'
 import { isPersistent } from '../engines/back-end.ts'
 import type { OpenedBackEnd } from '../engines/driver.ts'
-import { addDemoPets, leaveTimeForOthers } from '../seed.ts'
+import { addDemoPets, leaveTimeForOthers } from '../pets/demo-pets.ts'
 import { demoLimits, knownPlans, type PlanLimitsByName, type ServeFlags } from '../terminal/flags.ts'
 
 export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {
@@ -28,11 +28,11 @@ export interface AddedData {
  */
 export async function addDemoData(
   { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,
-  flags: Pick<ServeFlags, 'data' | 'databaseUrl' | 'demo' | 'seed' | 'planLimits' | 'key'>,
+  flags: Pick<ServeFlags, 'data' | 'databaseUrl' | 'demo' | 'seed' | 'pets' | 'planLimits' | 'key'>,
   closing: AbortSignal,
 ): Promise<AddedData> {
   const isWanted = flags.demo || !isPersistent(flags)
-  const animals = flags.seed ?? (isWanted ? DEMO_ANIMALS : 0)
+  const animals = flags.seed ?? (isWanted && flags.pets === undefined ? DEMO_ANIMALS : 0)
   const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
   const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
   if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, pause })
@@ -40,6 +40,6 @@ export async function addDemoData(
   const isWithoutKeys = isWanted && (await keyStore.list()).length === 0
   const keys = isWithoutKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
-  const inStore = isPersistent(flags) ? undefined : 0
+  const inStore = isPersistent(flags) ? undefined : await storage.count?.()
   return { animals: isEmpty ? animals : inStore, keys }
 }

@@ -1,4 +1,4 @@
-import { type BackEnd, type Clock, createPetStore, memory } from '../../../src/index.ts'
+import { type BackEnd, type Clock, createPetStore, type InitialPet, memory } from '../../../src/index.ts'
 import { serve } from '../../hosts/node/index.ts'
 import { withSite } from '../../hosts/node/site.ts'
 import { isPersistent, openBackEnd } from '../engines/back-end.ts'
@@ -9,7 +9,8 @@ import { installedViewer, referenceRoutes } from '../openapi/reference.ts'
 import { logRequests, rememberKeys } from '../page/request-log.ts'
 import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
-import { addDemoPets } from '../seed.ts'
+import { addDemoPets } from '../pets/demo-pets.ts'
+import { readPets } from '../pets/files.ts'
 import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
 import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
@@ -24,10 +25,24 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   checkFixedKeys(flags)
   if (flags.controlPort !== undefined) return runTestDouble(flags, flags.controlPort)
   if (flags.data !== undefined) requireWritable(flags.data)
-  const opened = await openBackEnd(flags)
+  const opened = await openBackEnd(flags, await initialPets(flags))
   const known = fixedKeys(flags.key ?? [], flags.planLimits)
   const backEnd = { ...opened, keyStore: withKnownKeys(opened.keyStore, known) }
   await closeOnFailure(backEnd.close, () => serveBackEnd(backEnd, flags))
+}
+
+/** Reads the animals of `--pets`. */
+async function initialPets(flags: ServeFlags): Promise<readonly InitialPet[]> {
+  if (flags.pets === undefined) return []
+  if (isPersistent(flags)) throw new Error('--pets is for a store in memory: use petstore pets import instead')
+  const pets = await readPets(flags.pets)
+  try {
+    memory({ pets })
+  } catch (error) {
+    // The text of the option alone would not say which animal is wrong.
+    throw new Error(`--pets: ${flags.pets}: ${(error as Error).message.replace('option ', '')}`)
+  }
+  return pets
 }
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
@@ -58,11 +73,13 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     )
   const { createTestDouble } = await import('../test-double/test-double.ts')
   const { createControlApi } = await import('../test-double/api.ts')
-  const { key = [], planLimits, seed = DEMO_ANIMALS } = flags
+  const { key = [], planLimits, seed = flags.pets === undefined ? DEMO_ANIMALS : 0 } = flags
   const demoKeys = key.length > 0 ? [] : await issueDemoKeys(memory().keyStore, planLimits)
   const known = [...fixedKeys(key, planLimits), ...demoKeys]
+  const pets = await initialPets(flags)
   const double = await createTestDouble({
     createService: (backEnd, clock) => createService(backEnd, flags, clock),
+    pets,
     addPets: (storage) => addDemoPets(storage, 0, seed),
     withKeys: (keyStore) => withKnownKeys(keyStore, known),
     plans: knownPlans(planLimits),
@@ -75,7 +92,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     throw Object.assign(error, { flag: '--control-port' })
   })
   closeOnSignal(drainDelayOf(flags), close, control.close)
-  const added = { animals: seed, keys: demoKeys }
+  const added = { animals: pets.length + seed, keys: demoKeys }
   showStart('memory', added, `${control.url}/${secret}`)
 }
 
@@ -112,8 +129,8 @@ async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, fl
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { storage, quota } = backEnd
   const { keyStore, keyOf } = rememberKeys(backEnd.keyStore)
-  const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, log } = flags
-  const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset }
+  const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, readOnly, log } = flags
+  const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset, readOnly }
   const options = { storage, keyStore, quota, clock, ...rules, ...logTo(log, secretsOf(flags)) }
   const petStore = createPetStore(options)
   const usageOf = async (token: string) => {

@@ -5,7 +5,9 @@ import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { defaultPlans } from '../../../src/model.ts'
 import { storeShape } from '../../../src/options.ts'
 import { problemText } from '../../../src/schemas/expected.ts'
+import { int64, parseInt64 } from '../../../src/schemas/int64.ts'
 import { limits } from '../../../src/schemas/limits.ts'
+import { newPet, petStatus } from '../../../src/schemas/pet.ts'
 import { isHttpUrl, trimEndOf } from '../../../src/support/text.ts'
 import { isInstant } from '../../../src/support/time.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
@@ -33,6 +35,8 @@ export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicU
   readonly insecureKeys?: true
   readonly demo?: true
   readonly seed?: number
+  readonly pets?: string
+  readonly readOnly?: true
   readonly log?: LogFormat
   readonly json?: true
   readonly controlPort?: number
@@ -86,6 +90,20 @@ function valid<Value>(schema: z.ZodMiniType<Value>, read: (text: string) => unkn
 }
 
 export const parseSunset = valid(z.nonoptional(storeShape.sunset), (text) => text)
+
+export const parsePetName = valid(newPet().shape.name, (text) => text)
+export const parseCategoryId = valid(int64(), parseInt64)
+export const parseStatus = valid(petStatus(), (text) => text)
+
+/** Each id of an animal is at least 1. */
+export const parsePetId = expecting('the id of an animal, such as 5', (text) => {
+  const id = parseInt64(text)
+  return id !== undefined && id > 0n ? id : undefined
+})
+
+export const parseAgain = expecting('1 to 100 visible ASCII characters', (text) =>
+  /^[\x21-\x7e]{1,100}$/.test(text) ? text : undefined,
+)
 
 function matching(pattern: RegExp, expected: string): (text: string) => string {
   return expecting(expected, (text) => (pattern.test(text) ? text : undefined))

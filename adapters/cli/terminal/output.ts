@@ -8,6 +8,11 @@ export function print(text: string): Promise<void> {
   })
 }
 
+/** Returns a number of animals in words, such as `1,204 animals`. */
+export function animals(count: number): string {
+  return count === 1 ? '1 animal' : `${count.toLocaleString('en')} animals`
+}
+
 /** Prints lines, a thousand at a time, so that not all of them have to be in memory. */
 export async function printLines(lines: Iterable<string>): Promise<void> {
   let waiting: string[] = []
@@ -20,6 +25,27 @@ export async function printLines(lines: Iterable<string>): Promise<void> {
     if (waiting.length === 1_000) await flush()
   }
   await flush()
+}
+
+/**
+ * Returns a table. Computes each row twice, for the widths and to print it, because the texts of a
+ * million rows would fill the memory.
+ */
+export function* tableLines<T>(
+  headings: readonly string[],
+  items: readonly T[],
+  cellsOf: (item: T) => readonly string[],
+): Generator<string> {
+  const rowOf = (item: T) => cellsOf(item).map(printable)
+  const widths = headings.map(({ length }) => length)
+  for (const item of items)
+    for (const [column, { length }] of rowOf(item).entries()) widths[column] = Math.max(widths[column] ?? 0, length)
+  const lineOf = (row: readonly string[]) => {
+    const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    return padded.join('  ').trimEnd()
+  }
+  yield lineOf(headings)
+  for (const item of items) yield lineOf(rowOf(item))
 }
 
 /**

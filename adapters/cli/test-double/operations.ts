@@ -5,7 +5,7 @@ import { parseNewPet } from '../../../src/pets/body.ts'
 import { parseInt64 } from '../../../src/schemas/int64.ts'
 import { newPet } from '../../../src/schemas/pet.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
-import { demoPet } from '../seed.ts'
+import { demoPet } from '../pets/demo-pets.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
 

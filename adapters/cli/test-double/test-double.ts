@@ -3,6 +3,7 @@ import {
   type BackEnd,
   type Clock,
   createPetStore,
+  type InitialPet,
   type ManagedKeyStore,
   memory,
   type PetStorage,
@@ -66,7 +67,9 @@ interface TestDoubleParts {
    * over their limit.
    */
   readonly createService: (backEnd: BackEnd, clock: Clock) => Service
-  /** Adds the animals at the start and after each reset. */
+  /** The animals at the start and after each reset. */
+  readonly pets?: readonly InitialPet[]
+  /** Adds more animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
   /** Adds the initial keys to a new key store, at the start and after each reset. */
   readonly withKeys: (keyStore: ManagedKeyStore) => ManagedKeyStore
@@ -80,7 +83,7 @@ export type TestDouble = Awaited<ReturnType<typeof createTestDouble>>
 export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
   const { current, restart, petStore, ...others } = await createRestartable(clock, async (withFaults) => {
-    const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
+    const { storage, keyStore, quota } = memory({ clock, plans: parts.plans, pets: parts.pets })
     const backEnd = { storage, keyStore: parts.withKeys(keyStore), quota }
     await parts.addPets(storage)
     const { pets } = createPetStore({ ...backEnd, clock })

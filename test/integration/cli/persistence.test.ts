@@ -377,30 +377,6 @@ describe('petstore keys', () => {
   })
 })
 
-describe('petstore seed', () => {
-  test('an interrupted petstore seed continues after the last animal', async () => {
-    const args = ['seed', '--count', '60000', '--data', data]
-    const broken = startCommand(args)
-    const server = await serveFile('--seed', '0')
-    const token = await issueKey(...PLENTY)
-    const hasSome = async () => ((await (await get(`${server.url}/pets?limit=1`, token)).json()) as Wire[]).length > 0
-    while (broken.exitCode === null && !(await hasSome()))
-      await once(broken, 'spawn', { signal: AbortSignal.timeout(20) }).catch(() => {})
-    if (broken.exitCode === null) {
-      broken.kill('SIGKILL')
-      await once(broken, 'exit')
-    }
-    const { stdout } = await runPetstore(args)
-    const [, added] =
-      /^Added (\d+) animals to .*: the total (?:is now|was already at least) 60000\.$/m.exec(stdout) ?? []
-    expect(Number(added)).toBeLessThan(60_000)
-    expect((await runPetstore(args)).stdout).toMatch(/^Added 0 animals to .*: the total was already at least 60000\.$/m)
-    const pets = await walk(server.url, token)
-    expect(pets.map(({ id }) => id)).toEqual(Array.from({ length: 60_000 }, (_, i) => i + 1))
-    expect(pets.at(-1)).toMatchObject({ name: 'Biscuit 6000' })
-  })
-})
-
 test('keys issue revokes the new key if it cannot print the token', async () => {
   const child = startCommand(['keys', 'issue', '--plan', 'pro', '--data', data], ['ignore', 'pipe', 'ignore'])
   child.stdout?.destroy()
@@ -439,12 +415,11 @@ describe('a command with an invalid file or database', () => {
     [['serve', '--data', `${import.meta.filename}/pets.db`], `there is no folder ${import.meta.filename}\n`],
     [['serve', '--data', import.meta.dirname], `cannot use ${import.meta.dirname}: it is a folder, not a file\n`],
     [['keys', 'list', '--data', import.meta.dirname], `${import.meta.dirname}: it is a folder, not a file\n`],
-    [['seed', '--count', '1', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
+    [['pets', 'count', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
     [
       ['keys', 'revoke', 'pet_secret', '--data', import.meta.filename],
       'expected the id of the key, as petstore keys list shows it; got a token',
     ],
-    [['seed', '--data', 'x.db'], "required option '--count <number>' not specified"],
     [
       ['serve', '--database-url', 'postgres://me:secret@127.0.0.1:1/pets'],
       'cannot use PostgreSQL at 127.0.0.1:1/pets: ',
@@ -497,7 +472,7 @@ describe('a command with an invalid file or database', () => {
     database.close()
     for (const args of [
       ['serve', '--port', '0', '--seed', '1', '--data', data],
-      ['seed', '--count', '1', '--data', data],
+      ['pets', 'add', '--name', 'Rex', '--category-id', '1', '--data', data],
     ])
       expect(await runPetstore(args)).toEqual({
         code: 1,

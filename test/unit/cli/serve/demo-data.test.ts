@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { addDemoPets } from '../../../../adapters/cli/seed.ts'
+import { addDemoPets } from '../../../../adapters/cli/pets/demo-pets.ts'
 import { addDemoData } from '../../../../adapters/cli/serve/demo-data.ts'
 import { memory } from '../../../../src/index.ts'
 

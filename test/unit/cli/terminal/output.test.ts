@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { logTo } from '../../../../adapters/cli/serve/log.ts'
+import { tableLines } from '../../../../adapters/cli/terminal/output.ts'
 import { PetStoreError } from '../../../../src/errors.ts'
 import { newToken } from '../../../../src/keys/token.ts'
 
@@ -55,4 +56,10 @@ test('logs the notice about a proxy as a warning without a stack', () => {
     level: 'warn',
     error: 'set --trust-proxy false',
   })
+})
+
+test('a table has room for more rows than a function takes arguments', () => {
+  const rows = Array.from({ length: 200_000 }, (_, i) => i)
+  const lines = [...tableLines(['NUMBER', 'NAME'], rows, (i) => [String(i), '\u001b[2J'])]
+  expect([lines.length, lines[0], lines[1]]).toEqual([200_001, 'NUMBER  NAME', '0       \\u001b[2J'])
 })

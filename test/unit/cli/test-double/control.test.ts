@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { addDemoPets } from '../../../../adapters/cli/seed.ts'
+import { addDemoPets } from '../../../../adapters/cli/pets/demo-pets.ts'
 import { fixedKeys, withKnownKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
 import { createControlApi } from '../../../../adapters/cli/test-double/api.ts'
 import { operations } from '../../../../adapters/cli/test-double/operations.ts'

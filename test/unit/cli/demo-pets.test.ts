@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addDemoPets } from '../../../adapters/cli/seed.ts'
+import { addDemoPets } from '../../../adapters/cli/pets/demo-pets.ts'
 import { memory, type PetMembers } from '../../../src/index.ts'
 
 test('adds demo animals in order and in batches, with a pause after each batch', async () => {

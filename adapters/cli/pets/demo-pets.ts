@@ -1,40 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { PetMembers, PetStatus, PetStorage } from '../../src/index.ts'
-import { withDatabase } from './engines/back-end.ts'
-import type { DatabaseFlags } from './terminal/flags.ts'
-import { printable } from './terminal/output.ts'
-
-export interface SeedFlags extends DatabaseFlags {
-  readonly count: number
-}
-
-const PAGE = 1_000
-
-/**
- * Adds demo animals until the store has `count` animals, so that a repeated command continues after
- * an interruption.
- */
-export async function runSeed({ count, ...database }: SeedFlags): Promise<void> {
-  await withDatabase(database, async ({ storage, name }) => {
-    const found = await countPets(storage, count)
-    await addDemoPets(storage, found, count, { pause: leaveTimeForOthers })
-    const total = found < count ? `is now ${count}` : `was already at least ${count}`
-    console.log(printable(`Added ${Math.max(0, count - found)} animals to ${name}: the total ${total}.`))
-  })
-}
-
-/** Returns the number of animals. Stops counting when there are at least `enough`. */
-async function countPets(storage: PetStorage, enough: number): Promise<number> {
-  let after: bigint | undefined
-  let count = 0
-  while (count < enough) {
-    const page = await storage.list({ limit: PAGE, after })
-    count += page.length
-    after = page.at(-1)?.id
-    if (page.length < PAGE) break
-  }
-  return count
-}
+import type { PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
