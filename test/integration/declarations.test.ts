@@ -73,3 +73,14 @@ test.each(Object.keys(entryPoints))(
     expect({ lines, problems }).toEqual({ lines, problems: [] })
   },
 )
+
+test('only the adapters for servers of Node need the types of Node', () => {
+  const importing = Object.keys(entryPoints).filter((entry) => {
+    const files = compile(`import '${entry}'`, 'none').created.getSourceFiles()
+    const ours = files.filter(({ fileName }) => fileName.includes('/petstore-kit/dist/'))
+    expect(ours).not.toEqual([])
+    const imports = ours.flatMap(({ text }) => ts.preProcessFile(text).importedFiles)
+    return imports.some(({ fileName }) => fileName.startsWith('node:'))
+  })
+  expect(importing).toEqual(['petstore-kit/node', 'petstore-kit/express', 'petstore-kit/fastify'])
+})
