@@ -53,8 +53,9 @@ export interface AddedPets {
  * store, and every call has its time limit. Calls need no API key, are not counted, and do not appear
  * in `onResponse`. For an id, a number is exact up to 2^53-1; a greater one has to be a `bigint`.
  *
- * Each call rejects with a {@link PetStoreError}: `invalid_option` for a wrong argument, and
- * `pets_not_supported` if the storage lacks an optional method.
+ * Each call may reject with a {@link PetStoreError}: `invalid_option` for a wrong argument,
+ * `pets_not_supported` if the storage lacks an optional method, and `service_unavailable` after the
+ * time limit. It passes other errors of the storage on.
  */
 export interface Pets {
   /**
@@ -126,7 +127,9 @@ export function hostPets(storage: PetStorage, { newPet, restored, changes }: Hos
     do {
       page = await storage.list({ limit: PAGE_SIZE, status, after })
       yield* page
-      after = page.at(-1)?.id
+      const last = page.at(-1)
+      // A storage in plain JavaScript may return a number.
+      after = last && BigInt(last.id)
     } while (page.length === PAGE_SIZE)
   }
 
@@ -145,11 +148,12 @@ export function hostPets(storage: PetStorage, { newPet, restored, changes }: Hos
     async addAll(pets, options = {}) {
       const { once } = parseOptions(hostPetOptions.addAll, options)
       const result = { added: 0, repeated: 0 }
-      let number = 0
-      await forEachAtOnce(pets, async (given) => {
-        const key = once === undefined ? undefined : `${once}:${number + 1}`
-        number += 1
-        const { isRepeated } = await create(`pets[${number - 1}]`, given, key)
+      let taken = 0
+      await forEachAtOnce(parseOption('pets', hostPetOptions.pets, pets), async (given) => {
+        const index = taken
+        taken += 1
+        const key = once === undefined ? undefined : `${once}:${index + 1}`
+        const { isRepeated } = await create(`pets[${index}]`, given, key)
         result[isRepeated ? 'repeated' : 'added'] += 1
       })
       return result

@@ -5,7 +5,7 @@ import { expecting } from './expected.ts'
 import { IDEMPOTENCY_KEY, KEY_EXPECTED } from './idempotency-key.ts'
 import { hostInt64 } from './int64.ts'
 import { optionsOf, textThat, wholeNumber } from './options.ts'
-import { hostMembers, type NewPetRules, petStatus, petsWithIds } from './pet.ts'
+import { hostMembers, type NewPetRules, type PetInput, petStatus, petsWithIds } from './pet.ts'
 import { DEFAULT_LIMIT } from './query.ts'
 import { isStorable } from './text.ts'
 
@@ -38,6 +38,10 @@ const filter = { status: z.optional(petStatus()), after: z.optional(hostInt64())
 /** The options of `petStore.pets` that do not depend on the rules of the store. */
 export const hostPetOptions = {
   id: hostInt64(),
+  pets: z.custom<Iterable<PetInput> | AsyncIterable<PetInput>>(
+    (value) => Symbol.iterator in Object(value) || Symbol.asyncIterator in Object(value),
+    expecting('an array or a stream of animals'),
+  ),
   add: optionsOf<{ readonly once?: string | undefined }>({ once: z.optional(once) }),
   addAll: optionsOf<{ readonly once?: string | undefined }>({ once: z.optional(oncePrefix) }),
   change: optionsOf<{ readonly if?: PetChanges | undefined }>({ if: z.optional(condition) }),

@@ -168,6 +168,14 @@ describe('adding', () => {
     expect(await pets.count()).toBeLessThan(100)
   })
 
+  test.each([undefined, 7, {}])('addAll rejects %j instead of animals', async (given) => {
+    const error = {
+      code: 'invalid_option',
+      message: expect.stringMatching(/^option pets: expected an array or a stream/),
+    }
+    await expect(createPetStore().pets.addAll(given as never)).rejects.toMatchObject(error)
+  })
+
   test('addAll rejects with the error of its source after all calls have ended', async () => {
     const { pets } = createPetStore()
     const stream = async function* () {
