@@ -53,6 +53,18 @@ describe.skipIf(isMissing)('the menu of an animal', () => {
     expect(await focused()).toBe('status-1')
   })
 
+  test('the focus returns to the row although another program has added an animal', async () => {
+    const { token, url } = await startSite()
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await button(page, 'available, change Rex').click()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: '{"name":"Ada","categoryId":1}' })
+    await row(page, '9 Ada New 1 available')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('status-1')
+  })
+
   test('the menu closes when the focus leaves it', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')

@@ -10,6 +10,9 @@ const DONE: Readonly<Record<PetStatus, string>> = {
   sold: ' is sold now.',
 }
 
+/** The id stays the same when the rows are shown again. */
+const buttonId = ({ id }: Animal) => `status-${id}`
+
 interface Listener {
   onReplaced(animal: Animal): void
   onRemoved(animal: Animal): void
@@ -29,17 +32,23 @@ export class AnimalMenu {
     this.#listener = listener
     for (const button of this.#menu.querySelectorAll('button'))
       button.addEventListener('click', () => void this.#choose(button.value as PetStatus | ''))
+    this.#menu.addEventListener('toggle', ({ newState }) => {
+      // The browser cannot return the focus if the rows have been shown again meanwhile.
+      const { activeElement, body } = document
+      const isLost = newState === 'closed' && (activeElement === body || this.#menu.contains(activeElement))
+      if (isLost && this.#animal) document.getElementById(buttonId(this.#animal))?.focus()
+    })
     this.#menu.addEventListener('focusout', ({ relatedTarget }) => {
       // Safari focuses no button at a click, so `null` does not mean that the visitor has left.
       if (relatedTarget !== null && !this.#menu.contains(relatedTarget as Node)) this.#menu.hidePopover()
     })
   }
 
-  /** Returns a button with the status of an animal. Its id stays the same when the rows are shown again. */
+  /** Returns a button with the status of an animal. */
   buttonFor(animal: Animal): HTMLElement {
     const button = create('button', `badge ${animal.status}`, animal.status) as HTMLButtonElement
     button.type = 'button'
-    button.id = `status-${animal.id}`
+    button.id = buttonId(animal)
     button.ariaLabel = `${animal.status}, change ${shortened(animal.name)}`
     button.popoverTargetElement = this.#menu
     // The browser opens or closes the menu after this listener.
