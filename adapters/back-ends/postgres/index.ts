@@ -77,9 +77,9 @@ const postgresOptions = optionsOf<PostgresOptions>({
 /**
  * Stores animals, keys and request counters in PostgreSQL 12 or later, for any number of processes.
  *
- * Each operation is one statement and changes no setting of its connection, so it works behind a
- * pooler. The client remains yours: listen to the `error` event of a `Pool`, and close the client
- * when you are done.
+ * Each operation is one statement, and changes a setting only until the end of its transaction, so it
+ * works behind a pooler. The client remains yours: listen to the `error` event of a `Pool`, and
+ * close the client when you are done.
  *
  * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
  * @throws {PetStoreError} `invalid_option`, with the name of the option

@@ -67,9 +67,10 @@ const connection = withMethods<SqliteDatabase>({ prepare: true, exec: true }, 'a
  * Stores animals, keys and request counters in one SQLite file, which several processes of one
  * machine may share.
  *
- * Pass a connection of `node:sqlite`, better-sqlite3, `bun:sqlite` or libsql (SQLite 3.38 or later; before
- * 3.51.3, it may damage a file that several connections use). Only the back end may use it. `sqlite` creates tables whose names begin with `petstore_`,
- * and turns on WAL mode. Close the connection yourself when you are done.
+ * Pass a connection of `node:sqlite`, better-sqlite3, `bun:sqlite` or libsql (SQLite 3.38 or later;
+ * before 3.51.3, it may damage a file that several connections use). Only the back end may use it.
+ * `sqlite` creates tables whose names begin with `petstore_`, turns on WAL mode, and sets
+ * `busy_timeout` to 0. Close the connection yourself when you are done.
  *
  * @throws {PetStoreError} `invalid_option` if an option is invalid or a later release has migrated
  * the tables; `service_unavailable` if the file cannot be used now, or if the log beside it belongs
