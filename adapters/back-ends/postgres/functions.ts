@@ -9,9 +9,8 @@ import { countingSql } from '../shared/counting-sql.ts'
 export const timeOr = (given: string) =>
   `coalesce(floor(${given}), floor(date_part('epoch', clock_timestamp()) * 1000))::bigint`
 
-const sha256 = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
-
-const DROPPED = 'the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row'
+const dropped = (table: string) =>
+  `the table "${table}" has not stored a row: a trigger or a rule on it has dropped the row`
 
 const TAKE_TURN = `  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
   IF NOT FOUND THEN
@@ -19,20 +18,18 @@ const TAKE_TURN = `  PERFORM FROM turn WHERE turn.id = 1 FOR UPDATE;
   END IF;
 `
 
-const ANIMALS = `json_to_recordset(given) AS animal (name text, category bigint, status text, key text, fingerprint text)`
-
 /**
- * Adds animals, and returns each as it was stored, in the order of `given`: first those without an
- * idempotency key, in one statement, because that takes half of the time. `same` is null, or says
- * for a used idempotency key whether the fingerprints are equal. `at` is the time, or null for
- * PostgreSQL's time. `lock_wait` is the longest wait for a lock, in milliseconds.
+ * Adds animals, and returns each as it was stored: first those of `plain`, in one statement, then
+ * those of `keyed`, which have idempotency keys. `same` is null, or says for a used key whether the
+ * fingerprints are equal. `at` is the time, or null for PostgreSQL's time. `lock_wait` is the longest
+ * wait for a lock, in milliseconds.
  *
  * `SET lock_timeout = 0` makes PostgreSQL restore the caller's `lock_timeout` when the function
  * returns, even inside a longer transaction. `FROM CURRENT`: the function always uses the
  * `search_path` of the migration, which names the schema of the tables.
  */
 const ADD_PETS = `
-CREATE FUNCTION add_pets(given json, at double precision, lock_wait int)
+CREATE FUNCTION add_pets(plain json, keyed json, at double precision, lock_wait int)
 RETURNS TABLE (id bigint, name text, category bigint, status text, same boolean)
 LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
 DECLARE
@@ -47,30 +44,35 @@ BEGIN
 ${TAKE_TURN}  now := ${timeOr('at')};
 
   RETURN QUERY INSERT INTO pets (name, category_id, status)
-    SELECT animal.name, animal.category, animal.status FROM ${ANIMALS} WHERE animal.key IS NULL
+    SELECT animal.name, animal.category, animal.status
+    FROM json_to_recordset(plain) AS animal (name text, category bigint, status text)
     RETURNING pets.id, pets.name, pets.category_id, pets.status, NULL::boolean;
   GET DIAGNOSTICS added = ROW_COUNT;
-  IF added < (SELECT count(*) FROM ${ANIMALS} WHERE animal.key IS NULL) THEN RAISE EXCEPTION '${DROPPED}'; END IF;
+  IF added < json_array_length(plain) THEN RAISE EXCEPTION '${dropped('pets')}'; END IF;
 
-  FOR entry IN SELECT * FROM ${ANIMALS} WHERE animal.key IS NOT NULL LOOP
+  FOR entry IN
+    SELECT animal.name, animal.category, animal.status,
+      sha256(convert_to(animal.key, 'UTF8')) AS key_sha256, sha256(convert_to(animal.fingerprint, 'UTF8')) AS fingerprint_sha256
+    FROM json_to_recordset(keyed) AS animal (name text, category bigint, status text, key text, fingerprint text)
+  LOOP
     -- No other transaction can use the same key meanwhile, because it would need the turn.
-    SELECT * INTO used FROM used_keys
-      WHERE key_sha256 = ${sha256('entry.key')} AND used_at + ${KEY_PERIOD} > now;
+    SELECT * INTO used FROM used_keys WHERE key_sha256 = entry.key_sha256 AND used_at + ${KEY_PERIOD} > now;
     IF FOUND THEN
       SELECT pet.id, pet.name, pet.category, pet.status INTO id, name, category, status
         FROM json_to_record(used.pet) AS pet (id bigint, name text, category bigint, status text);
-      same := used.fingerprint_sha256 = ${sha256('entry.fingerprint')};
+      same := used.fingerprint_sha256 = entry.fingerprint_sha256;
       RETURN NEXT;
       CONTINUE;
     END IF;
     INSERT INTO pets (name, category_id, status) VALUES (entry.name, entry.category, entry.status)
       RETURNING pets.id, pets.name, pets.category_id, pets.status INTO id, name, category, status;
-    IF NOT FOUND THEN RAISE EXCEPTION '${DROPPED}'; END IF;
+    IF NOT FOUND THEN RAISE EXCEPTION '${dropped('pets')}'; END IF;
     INSERT INTO used_keys (key_sha256, fingerprint_sha256, pet, used_at)
-      VALUES (${sha256('entry.key')}, ${sha256('entry.fingerprint')},
+      VALUES (entry.key_sha256, entry.fingerprint_sha256,
         json_build_object('id', id, 'name', name, 'category', category, 'status', status), now)
       ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet, used_at) =
         (excluded.fingerprint_sha256, excluded.pet, excluded.used_at);
+    IF NOT FOUND THEN RAISE EXCEPTION '${dropped('used_keys')}'; END IF;
     same := NULL;
     RETURN NEXT;
   END LOOP;

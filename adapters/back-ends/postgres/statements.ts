@@ -34,7 +34,7 @@ export function petStatements(schema: string) {
   ORDER BY status, pets.id LIMIT $2::bigint`,
     pet: `${pets} WHERE pets.id = $1::bigint`,
     addPets: `SELECT id::text AS id, name, category::text AS category, status, same
-  FROM ${schema}.add_pets($1::text::json, $2::float8, $3::int)`,
+  FROM ${schema}.add_pets($1::text::json, $2::text::json, $3::float8, $4::int)`,
     updatePet: `SELECT id::text AS id, name, category::text AS category, status, applied
   FROM ${schema}.update_pet($1::bigint, $2::text::json, $3::text::json, $4::int)`,
     removePet: `SELECT id::text AS id, name, category::text AS category, status, applied

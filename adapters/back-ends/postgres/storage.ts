@@ -1,5 +1,5 @@
 import type { ChangedPet, Idempotency, Pet, PetChanges, PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
-import { INT64_MIN, isInt64, petOf } from '../../../src/model.ts'
+import { isInt64, petOf } from '../../../src/model.ts'
 import { fingerprintText, keyText } from '../../../src/pets/idempotency.ts'
 import { isStorable } from '../../../src/schemas/text.ts'
 import { inBatches } from './batches.ts'
@@ -53,13 +53,13 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
   const add = inBatches({
     lockTimeout,
     async send(given: readonly Given[]) {
+      const plain = given.filter(({ hasKey }) => !hasKey)
+      const keyed = given.filter(({ hasKey }) => hasKey)
+      const values = [jsonArray(plain), jsonArray(keyed), now(), lockTimeout]
+      const rows = await query<AddedRow>(statements.addPets, values)
+      if (keyed.length > 0) pruneKeys(keyed.length)
       // The function returns the animals without a key first.
-      const ordered = given.toSorted((a, b) => Number(a.hasKey) - Number(b.hasKey))
-      const pets = `[${ordered.map(({ json }) => json)}]`
-      const rows = await query<AddedRow>(statements.addPets, [pets, now(), lockTimeout])
-      const keys = given.filter(({ hasKey }) => hasKey).length
-      if (keys > 0) pruneKeys(keys)
-      const rowOf = new Map(rows.map((row, index) => [ordered[index], row]))
+      const rowOf = new Map([...plain, ...keyed].map((one, index) => [one, rows[index]]))
       return given.map((one) => rowOf.get(one) as AddedRow)
     },
     maxSize: LARGEST_BATCH,
@@ -67,7 +67,7 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
   })
 
   return {
-    async list({ limit, after = INT64_MIN, status }) {
+    async list({ limit, after = 0n, status }) {
       const values = [String(after), limit]
       const rows =
         status === undefined
@@ -106,6 +106,10 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
       return Number(row?.count)
     },
   }
+}
+
+function jsonArray(given: readonly Given[]): string {
+  return `[${given.map(({ json }) => json)}]`
 }
 
 function toChangedPet([row]: readonly ChangedRow[]): ChangedPet | undefined {

@@ -57,7 +57,10 @@ export const statements = {
   useKey: `INSERT INTO petstore_used_keys (key_sha256, fingerprint_sha256, used_at, pet)
     SELECT ?, ?, ${TIME}, ${PET} FROM petstore_pets
     WHERE changes() = 1 AND id = last_insert_rowid() RETURNING 1`,
-  usedKey: 'SELECT pet AS json, fingerprint_sha256 AS fingerprint FROM petstore_used_keys WHERE key_sha256 = ?',
+  // If a trigger of the host has dropped the animal or its key, this fails, so the transaction adds nothing.
+  usedKey: `SELECT json(coalesce(
+    (SELECT json_array(fingerprint_sha256, json(pet)) FROM petstore_used_keys WHERE key_sha256 = ?),
+    'no key was stored')) AS json`,
   // A value that is null changes nothing.
   updatePet: `UPDATE petstore_pets SET name = coalesce(?, name),
     category_id = coalesce(CAST(? AS INTEGER), category_id), status = coalesce(?, status)

@@ -53,11 +53,10 @@ export function tableStorage({ read, transact, hash, clock }: Tables): PetStorag
       ['usedKey', key],
     ]
     if (isPruneDue()) commands.push(['removeExpiredKeys', now, now])
-    const [_expired, added, used, found] = await transact(commands, context)
+    const [_expired, added, used, found = []] = await transact(commands, context).catch(explainDropped)
     if (used?.length === 1) return addedPet(added, pet)
-    const [use] = found as [{ readonly json: string; readonly fingerprint: string }?]
-    if (use === undefined) throw nothingAdded()
-    return { ...fromRow(JSON.parse(use.json)), earlier: use.fingerprint === fingerprint ? 'same' : 'different' }
+    const [earlierFingerprint, row] = parse(found) as [string, Row]
+    return { ...fromRow(row), earlier: earlierFingerprint === fingerprint ? 'same' : 'different' }
   }
 
   /** Changes or removes an animal by the first command, and reads it if that has not been applied. */
@@ -119,6 +118,11 @@ function addedPet(rows: readonly unknown[] | undefined, pet: PetMembers): Pet {
   const [row] = rows as [{ readonly id: string }?]
   if (row === undefined) throw nothingAdded()
   return petOf(BigInt(row.id), pet)
+}
+
+/** Explains the error of the statement `usedKey`. */
+function explainDropped(error: unknown): never {
+  throw /malformed JSON/.test(String(error)) ? nothingAdded() : error
 }
 
 function nothingAdded(): Error {

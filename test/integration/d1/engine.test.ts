@@ -71,6 +71,19 @@ describe('Workers on one D1 database', () => {
     expect((await storage.list({ limit: 9 })).map(({ id }) => id)).toEqual([2n ** 63n - 1n])
   })
 
+  test('a dropped idempotency key rejects its create, and adds no animal', async () => {
+    const miniflare = await migrated(startWorkers(['first']))
+    onTestFinished(() => miniflare.dispose())
+    const database = await databaseOf(miniflare)
+    const trigger = 'CREATE TRIGGER dropping BEFORE INSERT ON petstore_used_keys BEGIN SELECT raise(IGNORE); END'
+    await database.prepare(trigger).all()
+    const { storage } = d1(database)
+    const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: 'f' }
+    await expect(storage.create(pet, { idempotency })).rejects.toThrow('added no animal')
+    expect(await storage.list({ limit: 9 })).toEqual([])
+  })
+
   test('D1 keeps animals, keys and counts across a restart', async () => {
     const data = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
     onTestFinished(() => rm(data, { recursive: true }))

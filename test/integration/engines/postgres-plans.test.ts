@@ -107,7 +107,8 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
     { subject: 'key:70000', bucket: null, ...rules },
   ])
   const animal = { name: 'Rex', category: '1', status: 'sold' }
-  const animals = JSON.stringify([animal, { ...animal, key: 'order-1', fingerprint: 'f' }])
+  const plain = JSON.stringify([animal])
+  const keyed = JSON.stringify([{ ...animal, key: 'order-1', fingerprint: 'f' }])
   const time = null
 
   /** The values of each statement. A statement without values fails the check of types. */
@@ -118,7 +119,7 @@ describe.skipIf(noPostgres)('statements of PostgreSQL at a million animals', () 
       page: ['500000', 21],
       pageOfStatus: ['500000', 21, 'sold'],
       pet: ['500000'],
-      addPets: [animals, time, 4_000],
+      addPets: [plain, keyed, time, 4_000],
       updatePet: ['500000', '{"status":"sold"}', '{"name":"Rex"}', 4_000],
       removePet: ['500001', '{}', 4_000],
       restorePets: [JSON.stringify([{ id: '500001', ...animal }]), 4_000],

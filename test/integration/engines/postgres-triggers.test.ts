@@ -16,7 +16,7 @@ describe.skipIf(noPostgres)('triggers of the application on PostgreSQL', () => {
       CREATE TRIGGER intervene BEFORE INSERT OR UPDATE ON petstore.${table} FOR EACH ROW EXECUTE FUNCTION petstore.intervene()`)
   }
 
-  const DROPPED = /the table "pets" has not stored an animal: a trigger or a rule on it has dropped the row/
+  const DROPPED = /the table "pets" has not stored a row: a trigger or a rule on it has dropped the row/
 
   test('a dropped row rejects only its own create, and stores no idempotency key', async () => {
     await addTrigger('pets', "IF new.name = 'dropped' THEN RETURN NULL; END IF; RETURN new;")
@@ -33,6 +33,14 @@ describe.skipIf(noPostgres)('triggers of the application on PostgreSQL', () => {
     await database.pool.query('DROP TRIGGER intervene ON petstore.pets')
     const again = await storage.create(pet('dropped'), { idempotency: idempotency('order-2') })
     expect(again.earlier).toBeUndefined()
+  })
+
+  test('a dropped idempotency key rejects its create, and adds no animal', async () => {
+    await addTrigger('used_keys', 'RETURN NULL;')
+    const { storage } = postgres(database.pool)
+    const created = storage.create(pet('Rex'), { idempotency: idempotency('order-1') })
+    await expect(created).rejects.toThrow('the table "used_keys" has not stored a row')
+    expect(await storage.list({ limit: 9 })).toEqual([])
   })
 
   test('a create whose row is dropped gets 500, which is reported', async () => {
