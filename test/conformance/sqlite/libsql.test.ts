@@ -1,7 +1,7 @@
 import Libsql from 'libsql'
 import { describe, test } from 'vitest'
 import { sqliteContracts } from './contracts.ts'
-import { sqliteFaults } from './faults.ts'
+import { sqliteDriverTests } from './driver-tests.ts'
 
 sqliteContracts({ describe, test }, 'libsql', (path) => new Libsql(path))
-sqliteFaults({ describe, test }, 'libsql', (path) => new Libsql(path))
+sqliteDriverTests({ describe, test }, 'libsql', (path) => new Libsql(path))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, test } from 'vitest'
 import { sqliteContracts } from '../../conformance/sqlite/contracts.ts'
-import { sqliteFaults } from '../../conformance/sqlite/faults.ts'
+import { sqliteDriverTests } from '../../conformance/sqlite/driver-tests.ts'
 import type { Connection } from '../../conformance/sqlite/open.ts'
 import { onDemand } from '../../support/on-demand.ts'
 import { nodeBinary, runtimeBinary, versions } from '../../support/runtimes.ts'
@@ -40,7 +40,7 @@ async function runContracts(binary: string | undefined, ...args: string[]): Prom
 describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-sqlite3', () => {
   const Database = BetterSqlite3 as Driver
   sqliteContracts({ describe, test }, 'better-sqlite3', (path) => new Database(path))
-  sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
+  sqliteDriverTests({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
 })
 
 test.skipIf(missing('Node 24', node !== undefined))('node:sqlite passes the contract tests', () =>

@@ -1,6 +1,6 @@
 import type { TestRunner } from '../../../../src/testing/index.ts'
 import { sqliteContracts } from '../../../conformance/sqlite/contracts.ts'
-import { sqliteFaults } from '../../../conformance/sqlite/faults.ts'
+import { sqliteDriverTests } from '../../../conformance/sqlite/driver-tests.ts'
 import type { Connection, OpenFile } from '../../../conformance/sqlite/open.ts'
 
 /** Runs the contract suites in Node with node:sqlite and node:test, or in Bun with bun:sqlite and bun:test. */
@@ -29,4 +29,4 @@ async function runtime(): Promise<{ runner: TestRunner; name: string; openFile: 
 
 const { runner, name, openFile } = await runtime()
 sqliteContracts(runner, name, openFile)
-sqliteFaults(runner, name, openFile)
+sqliteDriverTests(runner, name, openFile)
