@@ -14,7 +14,7 @@ import { mountWithHostSetting, noTrustProxy, petStore } from './shared/mounted-s
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 
 /** The options of {@link toFastifyPlugin}. */
-export interface PetStorePluginOptions {
+export interface FastifyPluginOptions {
   /** The store to mount. */
   readonly petStore: PetStore
   /** Fastify's own option: the path under which the plugin's routes are added. @default none */
@@ -62,7 +62,7 @@ export interface FastifyScope {
 /** Fastify checks its own options. */
 const ofFastify = z.optional(z.unknown())
 const SETTING = 'Fastify({ trustProxy: … }) to the addresses of the proxies'
-const pluginOptions = optionsOf<PetStorePluginOptions>(
+const pluginOptions = optionsOf<FastifyPluginOptions>(
   { petStore, trustProxy: noTrustProxy(SETTING), prefix: z.optional(z.string(expecting('a path such as "/shop"'))) },
   { others: { logLevel: ofFastify, logSerializers: ofFastify } },
 )
@@ -87,7 +87,7 @@ const pluginOptions = optionsOf<PetStorePluginOptions>(
  * await server.listen({ port: 3000 })
  * ```
  */
-export async function toFastifyPlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
+export async function toFastifyPlugin(scope: FastifyScope, options: FastifyPluginOptions): Promise<void> {
   // If a caller passes the store instead of the scope, there are no options, and the error says
   // that `petStore` is missing.
   const { petStore } = parseOptions(pluginOptions, options ?? {})
