@@ -11,6 +11,8 @@ const PROCESSES = 3
 export interface Observed {
   /** The names of animals by id: acknowledged, or read from the list. */
   readonly animals: ReadonlyMap<string, string>
+  /** The ids of animals whose sale was acknowledged. */
+  readonly sold: ReadonlySet<string>
   /** For each process, the ids that its follower has read, in this order. */
   readonly followed: readonly (readonly string[])[]
 }
@@ -18,6 +20,7 @@ export interface Observed {
 /** Starts processes that add animals and follow the list. They go on while PostgreSQL is away. */
 export function startProcesses(program: string, url: string, round: string) {
   const animals = new Map<string, string>()
+  const sold = new Set<string>()
   const idsOfKeys = new Map<string, string>()
   const problems: string[] = []
   const waiting = new Set<() => void>()
@@ -30,6 +33,7 @@ export function startProcesses(program: string, url: string, round: string) {
     if (known !== name) problems.push(`animal ${id} was ${known}, and is now ${name}`)
     animals.set(id, name)
     if (kind === 'listed') return void followed.push(id)
+    if (kind === 'sold') return void sold.add(id)
     acknowledged += 1
     if (kind === 'used') {
       const first = idsOfKeys.get(observation.key) ?? id
@@ -50,10 +54,14 @@ export function startProcesses(program: string, url: string, round: string) {
   const followed = children.map((one) => one.followed)
 
   return {
-    observed: { animals, followed } satisfies Observed,
+    observed: { animals, sold, followed } satisfies Observed,
     problems,
     /** Returns what was observed so far. */
-    snapshot: (): Observed => ({ animals: new Map(animals), followed: followed.map((ids) => [...ids]) }),
+    snapshot: (): Observed => ({
+      animals: new Map(animals),
+      sold: new Set(sold),
+      followed: followed.map((ids) => [...ids]),
+    }),
     /** Resolves after this many more acknowledged animals. */
     async acknowledge(count: number): Promise<void> {
       const goal = acknowledged + count
@@ -99,13 +107,16 @@ async function failure(child: ChildProcess): Promise<never> {
   throw new Error(`a process has ended with ${code ?? signal}`)
 }
 
-/** Checks that no observed animal is missing or doubled, and that no follower has skipped an animal that it should have read. */
-export async function expectKept(pool: Pool, { animals, followed }: Observed): Promise<void> {
-  const { rows } = await pool.query<{ id: string; name: string }>(
-    'SELECT p.id::text, name FROM petstore.pets AS p ORDER BY p.id',
+/** Checks that no observed animal is missing or doubled, that every sale was kept, and that no follower has skipped an animal that it should have read. */
+export async function expectKept(pool: Pool, { animals, sold, followed }: Observed): Promise<void> {
+  const { rows } = await pool.query<{ id: string; name: string; status: string }>(
+    'SELECT p.id::text, name, status FROM petstore.pets AS p ORDER BY p.id',
   )
   const kept = new Map(rows.map(({ id, name }) => [id, name]))
   expect([...animals].filter(([id, name]) => kept.get(id) !== name)).toEqual([])
+  const unsold = rows.filter(({ id, status }) => sold.has(id) && status !== 'sold')
+  expect(unsold).toEqual([])
+  expect(sold.size).toBeGreaterThan(0)
   const names = rows.map(({ name }) => name).filter((name) => name.startsWith('with the key'))
   expect(names.length).toBe(new Set(names).size)
   for (const ids of followed) {

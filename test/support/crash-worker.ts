@@ -1,4 +1,4 @@
-/** A process that adds animals and follows the list, for tests in which PostgreSQL crashes. Its options are in CRASH_WORKER. */
+/** A process that adds and sells animals and follows the list, for tests in which PostgreSQL crashes. Its options are in CRASH_WORKER. */
 import { Pool } from 'pg'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { fingerprintOf } from '../../src/pets/idempotency.ts'
@@ -12,7 +12,7 @@ export interface CrashWorkerOptions {
 
 /** What a process has observed. The names and keys of all processes differ, except keys that begin with `shared`. */
 export type Observation =
-  | { readonly kind: 'added' | 'listed'; readonly id: string; readonly name: string }
+  | { readonly kind: 'added' | 'listed' | 'sold'; readonly id: string; readonly name: string }
   | { readonly kind: 'used'; readonly id: string; readonly name: string; readonly key: string }
   /** After the command `stop`: all calls have ended, and the list was read to its end. */
   | { readonly kind: 'stopped' }
@@ -47,6 +47,9 @@ async function addAnimals(client: number): Promise<void> {
     try {
       const { id } = await storage.create(pet)
       tell({ kind: 'added', id: `${id}`, name: pet.name })
+      // A repeat after a crash finds the animal sold if the first call was applied.
+      await persist(async () => storage.update?.(id, { status: 'sold' }, { if: { status: 'available' } }))
+      tell({ kind: 'sold', id: `${id}`, name: pet.name })
     } catch (error) {
       if ((error as { code?: string }).code !== 'service_unavailable') throw error
       await pause()
