@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { extname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
-import { parse } from 'csv-parse'
+import { type CsvError, type Options, parse } from 'csv-parse'
 import type { InitialPet } from '../../../src/index.ts'
 import { readJson } from '../../../src/pets/json.ts'
 
@@ -127,19 +127,45 @@ interface CsvRecord {
 }
 
 async function* csvEntries(texts: AsyncIterable<string>): AsyncGenerator<Entry, void> {
-  const options = { info: true, skip_empty_lines: true, relax_column_count: true, max_record_size: LONGEST }
+  /** The lines with a quote that ends with its line, so that the next line can be read. */
+  const misquoted: number[] = []
+  const options = {
+    info: true,
+    // By default, the first line break of a file would be the only one: others would be a part of a name.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: LONGEST,
+    skip_records_with_error: true,
+    on_skip(error?: CsvError) {
+      if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
+      const line = Number(error.lines)
+      if (misquoted.at(-1) !== line) misquoted.push(line)
+    },
+  } satisfies Options
   // Errors of both streams end the loop.
   const records = pipeline(Readable.from(texts), parse(options), () => {})
   let columns: readonly string[] | undefined
+  function* misquotedBefore(line: number): Generator<Entry> {
+    while ((misquoted[0] ?? line) < line) yield misquotedEntry(misquoted.shift() as number)
+  }
   try {
     for await (const { record, info } of records as AsyncIterable<CsvRecord>) {
       if (columns === undefined) columns = headerOf(record)
-      else yield csvEntry(columns, record, info.lines)
+      else {
+        yield* misquotedBefore(info.lines)
+        yield csvEntry(columns, record, info.lines)
+      }
     }
+    yield* misquotedBefore(Number.POSITIVE_INFINITY)
   } catch (error) {
     // The message of the parser says the line.
     throw new Error((error as Error).message)
   }
+}
+
+function misquotedEntry(line: number): Entry {
+  return { place: `line ${line}`, problem: 'a value with a quote must be in quotes, as in "Ada ""the cat"""' }
 }
 
 function headerOf(record: readonly string[]): readonly string[] {

@@ -150,7 +150,7 @@ async function add(pets: Pets, source: Source, { total, once }: { total: number;
   try {
     const text = source.keepIds
       ? await restoreAll(pets, validAnimals())
-      : addedText(await pets.addAll(validAnimals(), { once }))
+      : addedText(await pets.addAll(validAnimals(), { once }), isInterrupted)
     progress.end()
     await print(text)
   } catch (error) {
@@ -171,10 +171,10 @@ function howToGoOn({ keepIds, name }: Source): string {
   return `Run the same command again${input}${time}: it adds only the animals that are missing.`
 }
 
-function addedText({ added, repeated }: { added: number; repeated: number }): string {
+function addedText({ added, repeated }: { added: number; repeated: number }, isInterrupted: boolean): string {
   const text = `Added ${animals(added)}.`
   if (repeated === 0) return text
-  const hint = added === 0 ? ' To add them once more, give --again with a name.' : ''
+  const hint = added === 0 && !isInterrupted ? ' To add them once more, give --again with a name.' : ''
   return `${text} ${animals(repeated)} of this file ${repeated === 1 ? 'was' : 'were'} added within the last 48 hours.${hint}`
 }
 
@@ -190,14 +190,17 @@ async function restoreAll(pets: Pets, given: AsyncIterable<Pet>): Promise<string
     added += batch.length - left.length
     examples.push(...left.slice(0, Math.max(0, 5 - examples.length)))
   }
-  let batch: Pet[] = []
-  for await (const pet of given) {
-    batch.push(pet)
-    if (batch.length < RESTORED_AT_ONCE) continue
-    await restore(batch)
-    batch = []
+  const batch = new Map<bigint, Pet>()
+  const flush = async () => {
+    if (batch.size > 0) await restore([...batch.values()])
+    batch.clear()
   }
-  if (batch.length > 0) await restore(batch)
+  for await (const pet of given) {
+    // An id that the file has twice exists after the first animal with it.
+    if (batch.size === RESTORED_AT_ONCE || batch.has(pet.id)) await flush()
+    batch.set(pet.id, pet)
+  }
+  await flush()
   const text = `Added ${animals(added)} with the ids of the file.`
   if (existing === 0) return text
   const list = examples.join(', ') + (existing > examples.length ? ', …' : '')

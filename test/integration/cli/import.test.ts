@@ -42,6 +42,19 @@ test.each([
   ])
 })
 
+test('a CSV file may mix line breaks', async () => {
+  const path = file('pets.csv', 'categoryId,name\n1,Rex\r\n2,Ada\n3,"Max\r\n"\r4,Kiwi\r\n')
+  expect((await pets('import', path)).code).toBe(0)
+  expect((await listed()).map((pet: { name: string }) => pet.name)).toEqual(['Rex', 'Ada', 'Max\r\n', 'Kiwi'])
+})
+
+test('a CSV value with quotes inside is a wrong line among others', async () => {
+  const path = file('pets.csv', 'name,categoryId\nRex,1\nAda "the cat",2\nKiwi,x\n7" Max,3\n')
+  const { stderr, stdout } = await pets('import', path, '--skip-invalid')
+  expect(stderr.match(/(?<=line )\d+: \w+/g)).toEqual(['3: a', '4: categoryId', '5: a'])
+  expect(stdout).toBe('Added 1 animal.\n')
+})
+
 test('a file that is imported again adds nothing, unless --again has a new name', async () => {
   const path = file('pets.jsonl', `${JSON.stringify(REX)}\n${JSON.stringify(ADA)}\n`)
   await pets('import', path)
@@ -121,6 +134,8 @@ test('an import with --keep-ids keeps the ids, and leaves existing animals as th
   expect((await pets('export', '--format', 'csv')).stdout).toBe(
     'id,name,categoryId,status\n7,Rex,1,sold\n8,New,1,available\n9007199254740993,Ada,2,available\n',
   )
+  const twice = file('twice.csv', 'id,name,categoryId\n20,First,1\n21,New,1\n20,Second,1\n')
+  expect((await pets('import', twice, '--keep-ids')).stdout).toMatch(/^Added 2 animals .* whose ids exist: 20$/m)
   const wrong = file('wrong.csv', 'id,name,categoryId\n0,Rex,1\n,Rex,1\n')
   expect((await pets('import', wrong, '--keep-ids')).stderr).toMatch(/line 2: id: expected [\s\S]*line 3: id: expected/)
 })
