@@ -146,15 +146,18 @@ async function* csvEntries(texts: AsyncIterable<string>): AsyncGenerator<Entry, 
   // Errors of both streams end the loop.
   const records = pipeline(Readable.from(texts), parse(options), () => {})
   let columns: readonly string[] | undefined
+  /** The parser counts a line break of two characters in a value as two lines. */
+  let countedTwice = 0
   function* misquotedBefore(line: number): Generator<Entry> {
-    while ((misquoted[0] ?? line) < line) yield misquotedEntry(misquoted.shift() as number)
+    while ((misquoted[0] ?? line) < line) yield misquotedEntry((misquoted.shift() as number) - countedTwice)
   }
   try {
     for await (const { record, info } of records as AsyncIterable<CsvRecord>) {
       if (columns === undefined) columns = headerOf(record)
       else {
         yield* misquotedBefore(info.lines)
-        yield csvEntry(columns, record, info.lines)
+        for (const text of record) countedTwice += text.split('\r\n').length - 1
+        yield csvEntry(columns, record, info.lines - countedTwice)
       }
     }
     yield* misquotedBefore(Number.POSITIVE_INFINITY)

@@ -58,7 +58,9 @@ export async function runImport(file: string, flags: ImportFlags): Promise<void>
       console.error(problems.lines.join('\n'))
       const wrong = `${number(problems.count)} of ${animals(valid + problems.count)} cannot be added`
       if (!skipInvalid) throw new Error(`${wrong}, so none was added: correct them, or give --skip-invalid`)
-      console.error(`${wrong}, and are left out.`)
+      console.error(
+        `${wrong}, and are left out. Put them into another file: a corrected copy would add all others again.`,
+      )
     }
     const once = `import ${await hashOf(source.path)}${again === undefined ? '' : ` ${again}`}`
     await withPets(database, (pets) => add(pets, source, { total: valid, once }))

@@ -49,9 +49,9 @@ test('a CSV file may mix line breaks', async () => {
 })
 
 test('a CSV value with quotes inside is a wrong line among others', async () => {
-  const path = file('pets.csv', 'name,categoryId\nRex,1\nAda "the cat",2\nKiwi,x\n7" Max,3\n')
+  const path = file('pets.csv', 'name,categoryId\n"R\r\nex",1\nAda "the cat",2\nKiwi,x\n7" Max,3\n')
   const { stderr, stdout } = await pets('import', path, '--skip-invalid')
-  expect(stderr.match(/(?<=line )\d+: \w+/g)).toEqual(['3: a', '4: categoryId', '5: a'])
+  expect(stderr.match(/(?<=line )\d+: \w+/g)).toEqual(['4: a', '5: categoryId', '6: a'])
   expect(stdout).toBe('Added 1 animal.\n')
 })
 
