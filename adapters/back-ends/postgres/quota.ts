@@ -1,4 +1,4 @@
-import { peekCount, type QuotaState } from '../../../src/back-end.ts'
+import { peekCount } from '../../../src/back-end.ts'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, type CountedRequests, countsOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBatches } from './batches.ts'
@@ -61,9 +61,9 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
     },
     async peek(request) {
       const subject = await subjectName(request.subject)
-      const rows = await query<StateRow>(statements.peek, [subject, clock?.now() ?? null])
-      const [row] = rows as [StateRow]
-      return peekCount(stateOf(row), { ...request, now: Number(row.now) })
+      const rows = await query<CounterRow>(statements.peek, [subject, clock?.now() ?? null])
+      const [row] = rows as [CounterRow]
+      return peekCount(counterOf(row), { ...request, now: Number(row.now) })
     },
     async reset({ subject }) {
       await query(statements.reset, [await subjectName(subject)])
@@ -71,12 +71,13 @@ export function postgresQuota({ query, schema, clock, lockTimeout, report }: Pos
   }
 }
 
-/** Drivers return 64-bit integers as texts. All but `now` are null if the subject has no counter. */
-type StateRow = Readonly<Record<'now' | keyof QuotaState, string | number | null>>
+/**
+ * A counter, with the round from `spend` or the time from `peek`. Drivers return 64-bit integers as
+ * texts. The counts are null if the subject has no counter.
+ */
+type CounterRow = Readonly<Record<'round' | 'subject' | 'now' | keyof CountedRequests, string | number | null>>
 
-type CounterRow = Readonly<Record<'round' | 'subject' | keyof CountedRequests, string | number>>
-
-function stateOf(row: Readonly<Record<keyof QuotaState, string | number | null>>): QuotaState {
+function counterOf(row: CounterRow): CountedRequests {
   return {
     usedInMinute: Number(row.usedInMinute),
     minuteEndsAt: Number(row.minuteEndsAt),
@@ -84,12 +85,6 @@ function stateOf(row: Readonly<Record<keyof QuotaState, string | number | null>>
     dayEndsAt: Number(row.dayEndsAt),
     refusedInMinute: Number(row.refusedInMinute),
     bannedUntil: Number(row.bannedUntil),
-  }
-}
-
-function counterOf(row: CounterRow): CountedRequests {
-  return {
-    ...stateOf(row),
     countedAt: Number(row.countedAt),
     lastGranted: Number(row.lastGranted),
     lastRefusedBeforeBan: Number(row.lastRefusedBeforeBan),

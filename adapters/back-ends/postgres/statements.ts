@@ -87,7 +87,8 @@ export function quotaStatements(schema: string) {
     // One row also for a subject without a counter, because the row has the time.
     peek: `SELECT now, used_in_minute AS "usedInMinute", minute_ends_at AS "minuteEndsAt",
   used_in_day AS "usedInDay", day_ends_at AS "dayEndsAt",
-  refused_in_minute AS "refusedInMinute", banned_until AS "bannedUntil"
+  refused_in_minute AS "refusedInMinute", banned_until AS "bannedUntil",
+  counted_at AS "countedAt", last_granted AS "lastGranted", last_refused_before_ban AS "lastRefusedBeforeBan"
   FROM (SELECT ${timeOr('$2::float8')} AS now) AS clock LEFT JOIN ${quota} ON subject = $1::text`,
     reset: `DELETE FROM ${quota} WHERE subject = $1::text`,
     prune: prune(quota, `ends_at < ${timeAgo(KEPT_FOR)}`, 'ends_at'),
