@@ -56,22 +56,21 @@ ${TAKE_TURN}  now := ${timeOr('at')};
     FROM json_to_recordset(keyed) AS animal (name text, category bigint, status text, key text, fingerprint text)
   LOOP
     -- No other transaction can use the same key meanwhile, because it would need the turn.
-    SELECT * INTO used FROM used_keys WHERE key_sha256 = entry.key_sha256 AND used_at + ${KEY_PERIOD} > now;
-    IF FOUND THEN
+    SELECT * INTO used FROM used_keys WHERE key_sha256 = entry.key_sha256;
+    IF FOUND AND used.used_at + ${KEY_PERIOD} > now THEN
       SELECT pet.id, pet.name, pet.category, pet.status INTO id, name, category, status
         FROM json_to_record(used.pet) AS pet (id bigint, name text, category bigint, status text);
       same := used.fingerprint_sha256 = entry.fingerprint_sha256;
       RETURN NEXT;
       CONTINUE;
     END IF;
+    IF FOUND THEN DELETE FROM used_keys WHERE key_sha256 = entry.key_sha256; END IF;
     INSERT INTO pets (name, category_id, status) VALUES (entry.name, entry.category, entry.status)
       RETURNING pets.id, pets.name, pets.category_id, pets.status INTO id, name, category, status;
     IF NOT FOUND THEN RAISE EXCEPTION '${dropped('pets')}'; END IF;
     INSERT INTO used_keys (key_sha256, fingerprint_sha256, pet, used_at)
       VALUES (entry.key_sha256, entry.fingerprint_sha256,
-        json_build_object('id', id, 'name', name, 'category', category, 'status', status), now)
-      ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet, used_at) =
-        (excluded.fingerprint_sha256, excluded.pet, excluded.used_at);
+        json_build_object('id', id, 'name', name, 'category', category, 'status', status), now);
     IF NOT FOUND THEN RAISE EXCEPTION '${dropped('used_keys')}'; END IF;
     same := NULL;
     RETURN NEXT;
