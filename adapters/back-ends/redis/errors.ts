@@ -16,9 +16,9 @@ const UNAVAILABLE =
 
 /**
  * Matches replies about a command or a key that an ACL or the configuration of the server forbids.
- * Up to Redis 7.0, the error of an ACL in a script has no code.
+ * Up to Redis 7.0, the error of an ACL in a script has no code, and in Valkey it has another one.
  */
-const FORBIDDEN = /^NOPERM\b|executing the script can't|called from(?: Lua)? script|^ERR TIME:/
+const FORBIDDEN = /^NOPERM\b|^ERR ACL failure\b|executing the script can't|called from(?: Lua)? script|^ERR TIME:/
 
 /** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
 export function isUnavailable(error: unknown): boolean {

@@ -91,6 +91,7 @@ describe('a failure of Redis', () => {
     "NOPERM ACL failure in script: User app has no permissions to run the 'set' command",
     "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
     'ERR Error running script (call to f_1): @user_script:9: @user_script: 9: Unknown Redis command called from Lua script',
+    "ERR ACL failure in script: User app has no permissions to run the 'set' command",
     'ERR TIME: NOPERM ACL failure in script',
   ])('the error %s becomes one that lists the rights', async (message) => {
     await expect(failing(message)).rejects.toMatchObject({
