@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
-import { Argument, Command, Option } from 'commander'
+import { Argument, Command } from 'commander'
 import { MAX_LIMIT } from '../../src/model.ts'
 import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
 import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
@@ -14,12 +14,9 @@ import { FORMATS } from './pets/files.ts'
 import { runImport } from './pets/import.ts'
 import { runPetsAdd, runPetsCount, runPetsGet, runPetsList, runPetsRemove, runPetsUpdate } from './pets/pets.ts'
 import { runServe } from './serve/serve.ts'
+import { add, flag, option, preferTyped } from './terminal/command.ts'
 import * as flags from './terminal/flags.ts'
 import { fail, survivePipes } from './terminal/output.ts'
-
-type Parse = (text: string, previous: never) => unknown
-type Run = (...parameters: never[]) => Promise<void>
-type Part = Option | Argument
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
@@ -257,47 +254,4 @@ function createProgram(): Command {
     ],
   )
   return program
-}
-
-function add(parent: Command, name: string, description: string, run: Run, parts: readonly Part[]): void {
-  const command = parent.command(name).description(description)
-  command.action(run as (...parameters: unknown[]) => Promise<void>)
-  for (const part of parts) part instanceof Option ? command.addOption(part) : command.addArgument(part)
-}
-
-function option(flags: string, description: string, parse?: Parse): Option {
-  const option = new Option(flags, description)
-  return parse ? option.argParser(parse as (text: string, previous: unknown) => unknown) : option
-}
-
-/**
- * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`.
- * The list of processes shows flags to all users, but no variables, so a password belongs in a
- * variable.
- */
-function flag(flags: string, description: string, parse?: Parse, prefix = ''): Option {
-  const created = option(flags, description, parse)
-  const variable = variableOf(prefix + created.name())
-  const value = process.env[variable]
-  // For a flag without an argument, commander treats every value of the environment variable as
-  // true, even `false`.
-  const isOff = created.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
-  if (value === '' || isOff) delete process.env[variable]
-  return created.env(variable)
-}
-
-function variableOf(name: string): string {
-  const variable = `PETSTORE_${name.toUpperCase().replaceAll('-', '_')}`
-  // Many hosting services set PORT, so PORT sets the port if PETSTORE_PORT is not set.
-  return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
-}
-
-/**
- * If one of these flags is on the command line, ignores values of the others from environment
- * variables.
- */
-function preferTyped(command: Command, ...names: readonly string[]): void {
-  const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
-  if (!names.some(isTyped)) return
-  for (const name of names) if (!isTyped(name)) command.setOptionValue(name, undefined)
 }
