@@ -23,9 +23,9 @@ interface Comparison {
 /** Runs `petstore copy`. An interrupted copy is continued by running it again. */
 export async function runCopy({ from, to, verify, json }: CopyFlags): Promise<void> {
   if (from === to) throw new Error('--from and --to are the same store: give two')
-  const source = await openSource(from)
+  const source = await open(from, '--from', true)
   try {
-    const target = isPostgresUrl(to) ? await openPostgresTables(to, '--to') : await openTarget(to, verify)
+    const target = await open(to, '--to', verify === true)
     try {
       await requireAnySource(source, target)
       const tables = await copyTables(source, target, verify === true)
@@ -43,15 +43,10 @@ export async function runCopy({ from, to, verify, json }: CopyFlags): Promise<vo
   }
 }
 
-async function openSource(from: string): Promise<OpenedTables> {
-  if (isPostgresUrl(from)) return openPostgresTables(from, '--from')
-  requireFile(from)
-  return openSqliteTables(from)
-}
-
-async function openTarget(to: string, verify: true | undefined): Promise<OpenedTables> {
-  if (verify) requireFile(to)
-  return openSqliteTables(to)
+async function open(store: string, flag: string, mustExist: boolean): Promise<OpenedTables> {
+  if (isPostgresUrl(store)) return openPostgresTables(store, flag)
+  if (mustExist) requireFile(store)
+  return openSqliteTables(store)
 }
 
 /** Exchanged flags would empty the store that was meant as the source. */

@@ -59,8 +59,8 @@ export function postgresStorage({ query, schema, clock, lockTimeout, report }: P
       const rows = await query<AddedRow>(statements.addPets, values)
       if (keyed.length > 0) pruneKeys(keyed.length)
       // The function returns the animals without a key first.
-      const rowOf = new Map([...plain, ...keyed].map((one, index) => [one, rows[index]]))
-      return given.map((one) => rowOf.get(one) as AddedRow)
+      const added = new Map([...plain, ...keyed].map((one, index) => [one, rows[index]]))
+      return given.map((one) => added.get(one) as AddedRow)
     },
     maxSize: LARGEST_BATCH,
     sizeOf: ({ json }) => json.length + ROW_SIZE,
