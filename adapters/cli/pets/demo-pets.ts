@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { PetMembers, PetStatus, PetStorage } from '../../../src/index.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
@@ -39,12 +39,4 @@ export async function addDemoPets(
     await Promise.all(pets.map(async (pet) => storage.create(pet)))
     await pause(performance.now() - startedAt)
   }
-}
-
-/**
- * Waits as long as the last batch took, so that a server with the same database can write in that
- * time.
- */
-export function leaveTimeForOthers(batchTime: number): Promise<void> {
-  return setTimeout(Math.max(10, batchTime))
 }

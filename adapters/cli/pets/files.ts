@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { extname } from 'node:path'
-import { pipeline, Readable } from 'node:stream'
-import { type CsvError, type Options, parse } from 'csv-parse'
-import type { InitialPet } from '../../../src/index.ts'
 import { readJson } from '../../../src/pets/json.ts'
+import { csvEntries } from './csv.ts'
+import { type Entry, LONGEST, requireShort } from './entry.ts'
 
 /** The formats of files with animals: a JSON array, a JSON object in each line, or CSV with a header line. */
 export const FORMATS = ['json', 'jsonl', 'csv'] as const
@@ -22,11 +21,6 @@ export function formatOf(file: string, given: PetsFormat | undefined): PetsForma
   if (format !== undefined) return format
   throw new Error(`the format of ${file} is not known: give --format ${FORMATS.join(', ')}, or a name such as pets.csv`)
 }
-
-/** An entry of a file: its place for messages, and its value, or why it cannot be read. */
-export type Entry =
-  | { readonly place: string; readonly value: unknown; readonly problem?: undefined }
-  | { readonly place: string; readonly problem: string }
 
 /** Reads a file entry by entry. Throws if the file as a whole cannot be read. */
 export async function* readEntries(path: string, format: PetsFormat): AsyncGenerator<Entry, void> {
@@ -48,14 +42,6 @@ async function* textsOf(path: string): AsyncGenerator<string, void> {
   }
   for await (const bytes of createReadStream(path)) yield decode(bytes as Uint8Array)
   yield decode()
-}
-
-/** The longest entry, in UTF-16 code units. A file without line breaks would fill the memory. */
-const LONGEST = 1_048_576
-
-function requireShort(text: string): string {
-  if (text.length <= LONGEST) return text
-  throw new Error(`expected entries of at most ${LONGEST.toLocaleString('en')} characters: is this the right format?`)
 }
 
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string, void> {
@@ -116,95 +102,4 @@ async function* numbered(unit: 'animal' | 'line', texts: AsyncIterable<string>):
       yield { place, problem: `cannot be read as JSON: ${reason}` }
     }
   }
-}
-
-/** The columns of a CSV file. `id` and `status` may be missing. */
-const COLUMNS = ['id', 'name', 'categoryId', 'status']
-
-interface CsvRecord {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
-
-async function* csvEntries(texts: AsyncIterable<string>): AsyncGenerator<Entry, void> {
-  /** The lines with a quote that ends with its line, so that the next line can be read. */
-  const misquoted: number[] = []
-  const options = {
-    info: true,
-    // By default, the first line break of a file would be the only one: others would be a part of a name.
-    record_delimiter: ['\r\n', '\n', '\r'],
-    skip_empty_lines: true,
-    relax_column_count: true,
-    max_record_size: LONGEST,
-    skip_records_with_error: true,
-    on_skip(error?: CsvError) {
-      if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
-      const line = Number(error.lines)
-      if (misquoted.at(-1) !== line) misquoted.push(line)
-    },
-  } satisfies Options
-  // Errors of both streams end the loop.
-  const records = pipeline(Readable.from(texts), parse(options), () => {})
-  let columns: readonly string[] | undefined
-  /** The parser counts a line break of two characters in a value as two lines. */
-  let countedTwice = 0
-  function* misquotedBefore(line: number): Generator<Entry> {
-    while ((misquoted[0] ?? line) < line) yield misquotedEntry((misquoted.shift() as number) - countedTwice)
-  }
-  try {
-    for await (const { record, info } of records as AsyncIterable<CsvRecord>) {
-      if (columns === undefined) columns = headerOf(record)
-      else {
-        yield* misquotedBefore(info.lines)
-        for (const text of record) countedTwice += text.split('\r\n').length - 1
-        yield csvEntry(columns, record, info.lines - countedTwice)
-      }
-    }
-    yield* misquotedBefore(Number.POSITIVE_INFINITY)
-  } catch (error) {
-    // The message of the parser says the line.
-    throw new Error((error as Error).message)
-  }
-}
-
-function misquotedEntry(line: number): Entry {
-  return { place: `line ${line}`, problem: 'a value with a quote must be in quotes, as in "Ada ""the cat"""' }
-}
-
-function headerOf(record: readonly string[]): readonly string[] {
-  const names = record.map((name) => name.trim())
-  const isKnown = names.every((name, i) => COLUMNS.includes(name) && names.indexOf(name) === i)
-  if (isKnown && names.includes('name') && names.includes('categoryId')) return names
-  throw new Error(
-    `line 1: expected the columns name and categoryId, and perhaps id and status, got ${JSON.stringify(names.join(','))}`,
-  )
-}
-
-function csvEntry(columns: readonly string[], record: readonly string[], line: number): Entry {
-  const place = `line ${line}`
-  if (record.length !== columns.length)
-    return { place, problem: `expected ${columns.length} values, got ${record.length}` }
-  const cells = columns.map((name, i) => [name, record[i] as string] as const)
-  // An empty cell is an absent value, but an empty name is a wrong name.
-  const given = cells.filter(([name, text]) => text !== '' || name === 'name')
-  return { place, value: Object.fromEntries(given.map(([name, text]) => [name, cellValue(name, text)])) }
-}
-
-function cellValue(column: string, text: string): string | bigint {
-  const isNumber = column === 'id' || column === 'categoryId'
-  return isNumber && /^[+-]?\d{1,30}$/.test(text.trim()) ? BigInt(text.trim().replace('+', '')) : text
-}
-
-/** Reads all animals of a file. Throws for the first entry that cannot be read; the store checks the values. */
-export async function readPets(path: string): Promise<readonly InitialPet[]> {
-  const pets: InitialPet[] = []
-  try {
-    for await (const entry of readEntries(path, formatOf(path, undefined))) {
-      if (entry.problem !== undefined) throw new Error(`${entry.place}: ${entry.problem}`)
-      pets.push(entry.value as InitialPet)
-    }
-  } catch (error) {
-    throw new Error(`--pets: ${path}: ${(error as Error).message}`)
-  }
-  return pets
 }

@@ -3,15 +3,14 @@ import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type * as z from 'zod/mini'
-import type { Pet, PetMembers, Pets } from '../../../src/index.ts'
-import { problemText } from '../../../src/schemas/expected.ts'
-import { hostPetSchemas } from '../../../src/schemas/host-pets.ts'
+import type { Pet, Pets } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
-import { sleep, systemClock } from '../../../src/support/time.ts'
 import type { DatabaseFlags } from '../terminal/flags.ts'
 import { animals, print, printable } from '../terminal/output.ts'
-import { type Entry, formatOf, type PetsFormat, readEntries } from './files.ts'
+import { showProgress } from '../terminal/progress.ts'
+import { animalsOf, type Source } from './animals.ts'
+import { breaks } from './breaks.ts'
+import { formatOf, type PetsFormat } from './files.ts'
 import { withPets } from './pets.ts'
 
 export interface ImportFlags extends DatabaseFlags {
@@ -21,14 +20,6 @@ export interface ImportFlags extends DatabaseFlags {
   readonly again?: string
 }
 
-interface Source {
-  readonly path: string
-  /** The name for messages. */
-  readonly name: string
-  readonly format: PetsFormat
-  readonly keepIds: boolean
-}
-
 /**
  * Runs `petstore pets import`. The file is read twice: first to find all wrong entries, and then to add
  * the animals. Memory is needed for a few animals only.
@@ -36,8 +27,9 @@ interface Source {
 export async function runImport(file: string, flags: ImportFlags): Promise<void> {
   const { format: given, skipInvalid, keepIds = false, again, ...database } = flags
   const format = formatOf(file, given)
+  const ids = keepIds ? 'required' : 'ignored'
   if (file !== '-' && !existsSync(file)) throw new Error(`there is no file ${file}`)
-  if (file !== '-' && statSync(file).isFile()) return importFrom({ path: file, name: file, format, keepIds })
+  if (file !== '-' && statSync(file).isFile()) return importFrom({ path: file, name: file, format, ids })
   // A pipe can be read only once.
   const folder = mkdtempSync(join(tmpdir(), 'petstore-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -47,7 +39,7 @@ export async function runImport(file: string, flags: ImportFlags): Promise<void>
     const path = join(folder, 'input')
     await pipeline(file === '-' ? process.stdin : createReadStream(file), createWriteStream(path))
     process.off('SIGINT', stop)
-    await importFrom({ path, name: file === '-' ? 'standard input' : file, format, keepIds })
+    await importFrom({ path, name: file === '-' ? 'standard input' : file, format, ids })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -76,44 +68,6 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-const schemas = hostPetSchemas({})
-
-/** Reads all animals of a file, each with its place, or with what is wrong with it. */
-async function* animalsOf({ path, name, format, keepIds }: Source) {
-  const read = async function* () {
-    try {
-      yield* readEntries(path, format)
-    } catch (error) {
-      throw new Error(`${name}: ${innermostMessage(error)}`)
-    }
-  }
-  for await (const entry of read()) yield { place: entry.place, ...(keepIds ? withId(entry) : withoutId(entry)) }
-}
-
-type Parsed<T> = { readonly pet: T; readonly problem?: undefined } | { readonly problem: string }
-
-function withoutId(entry: Entry): Parsed<PetMembers> {
-  if (entry.problem !== undefined) return { problem: entry.problem }
-  const { value } = entry
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return parsed(schemas.newPet, value)
-  const { id: _, ...members } = value as Partial<Pet>
-  return parsed(schemas.newPet, members)
-}
-
-function withId(entry: Entry): Parsed<Pet> {
-  if (entry.problem !== undefined) return { problem: entry.problem }
-  const result = parsed<readonly Pet[]>(schemas.restored, [entry.value])
-  if (result.problem !== undefined) return { problem: result.problem.replaceAll(/\[0\]\.?/g, '').replace(/^: /, '') }
-  return { pet: result.pet[0] as Pet }
-}
-
-function parsed<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
-  const result = schema.safeParse(value)
-  if (result.success) return { pet: result.data }
-  // A file has no bigint.
-  return { problem: problemText(result.error).replaceAll(', above 2^53-1 as a bigint such as 7n', '') }
-}
-
 /** How many wrong entries are printed. */
 const SHOWN = 20
 
@@ -135,7 +89,7 @@ async function add(pets: Pets, source: Source, { total, once }: { total: number;
     isInterrupted = true
   }
   const progress = showProgress(total)
-  const breaks = leaveTime()
+  const pause = breaks()
   let added = 0
   const validAnimals = async function* () {
     for await (const { pet } of animalsOf(source) as AsyncIterable<{ pet?: Pet }>) {
@@ -144,15 +98,16 @@ async function add(pets: Pets, source: Source, { total, once }: { total: number;
       yield pet
       progress.count()
       added++
-      await breaks.next()
+      await pause()
     }
     if (added !== total) throw new Error(`${source.name} has changed during the import`)
   }
   process.once('SIGINT', interrupt)
   try {
-    const text = source.keepIds
-      ? await restoreAll(pets, validAnimals())
-      : addedText(await pets.addAll(validAnimals(), { once }), isInterrupted)
+    const text =
+      source.ids === 'required'
+        ? await restoreAll(pets, validAnimals())
+        : addedText(await pets.addAll(validAnimals(), { once }), isInterrupted)
     progress.end()
     await print(text)
   } catch (error) {
@@ -167,9 +122,9 @@ async function add(pets: Pets, source: Source, { total, once }: { total: number;
   }
 }
 
-function howToGoOn({ keepIds, name }: Source): string {
+function howToGoOn({ ids, name }: Source): string {
   const input = name === 'standard input' ? ' with the same input' : ''
-  const time = keepIds ? '' : ' within 48 hours'
+  const time = ids === 'required' ? '' : ' within 48 hours'
   return `Run the same command again${input}${time}: it adds only the animals that are missing.`
 }
 
@@ -207,46 +162,4 @@ async function restoreAll(pets: Pets, given: AsyncIterable<Pet>): Promise<string
   if (existing === 0) return text
   const list = examples.join(', ') + (existing > examples.length ? ', …' : '')
   return `${text} Left out ${animals(existing)} whose ids exist: ${list}`
-}
-
-/** How many animals are added before others may write. */
-const BETWEEN_BREAKS = 500
-
-/** Waits as long as the last animals took: a server on the same file writes a count for each request. */
-function leaveTime() {
-  let count = 0
-  let startedAt = systemClock.monotonic()
-  return {
-    async next(): Promise<void> {
-      if (++count % BETWEEN_BREAKS !== 0) return
-      await sleep(Math.min(1_000, systemClock.monotonic() - startedAt))
-      startedAt = systemClock.monotonic()
-    },
-  }
-}
-
-/** Shows on a terminal how many animals are added, how fast, and how long the rest will take. */
-function showProgress(total: number) {
-  const { stderr } = process
-  const startedAt = systemClock.monotonic()
-  let shownAt = startedAt
-  let done = 0
-  const show = (now: number) => {
-    const rate = (done * 1_000) / Math.max(1, now - startedAt)
-    const rest = Math.ceil((total - done) / Math.max(1, rate))
-    stderr.write(`\r${number(done)} of ${animals(total)}, ${number(Math.round(rate))} per second, ${rest} s left   `)
-  }
-  return {
-    count(): void {
-      done++
-      if (!stderr.isTTY || done % 100 !== 0) return
-      const now = systemClock.monotonic()
-      if (now - shownAt < 200) return
-      shownAt = now
-      show(now)
-    },
-    end(): void {
-      if (stderr.isTTY && shownAt > startedAt) stderr.write('\r\u001b[K')
-    },
-  }
 }

@@ -1,7 +1,8 @@
 import type { IssuedKey, ManagedKeyStore } from '../../../src/index.ts'
 import { isPersistent } from '../engines/back-end.ts'
 import type { OpenedBackEnd } from '../engines/driver.ts'
-import { addDemoPets, leaveTimeForOthers } from '../pets/demo-pets.ts'
+import { leaveTimeForOthers } from '../pets/breaks.ts'
+import { addDemoPets } from '../pets/demo-pets.ts'
 import { demoLimits, knownPlans, type PlanLimitsByName, type ServeFlags } from '../terminal/flags.ts'
 
 export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {

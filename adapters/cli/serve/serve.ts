@@ -9,8 +9,8 @@ import { installedViewer, referenceRoutes } from '../openapi/reference.ts'
 import { logRequests, rememberKeys } from '../page/request-log.ts'
 import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
+import { readPets } from '../pets/animals.ts'
 import { addDemoPets } from '../pets/demo-pets.ts'
-import { readPets } from '../pets/files.ts'
 import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
 import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
@@ -35,14 +35,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 async function initialPets(flags: ServeFlags): Promise<readonly InitialPet[]> {
   if (flags.pets === undefined) return []
   if (isPersistent(flags)) throw new Error('--pets is for a store in memory: use petstore pets import instead')
-  const pets = await readPets(flags.pets)
-  try {
-    memory({ pets })
-  } catch (error) {
-    // The text of the option alone would not say which animal is wrong.
-    throw new Error(`--pets: ${flags.pets}: ${(error as Error).message.replace('option ', '')}`)
-  }
-  return pets
+  return readPets(flags.pets)
 }
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
