@@ -78,7 +78,8 @@ export function mongodb(client, clock = Date) {
         const counts = collection(request.anonymous ? 'addresses' : 'customers')
         const state = (await counts.findOne({ _id: request.subject }, options)) ?? newQuotaState()
         const count = countRequest(state, request)
-        await counts.replaceOne({ _id: request.subject }, state, { ...options, upsert: true })
+        const endsAt = new Date(Math.max(state.dayEndsAt, state.bannedUntil))
+        await counts.replaceOne({ _id: request.subject }, { ...state, endsAt }, { ...options, upsert: true })
         return count
       }),
   }
