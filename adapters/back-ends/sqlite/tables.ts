@@ -12,10 +12,12 @@ const NUMBERED = ['pets', 'keys'] as const
 
 /** Gives a copy access to the tables of a file. */
 export function sqliteTables(database: SqliteDatabase): TableAccess {
-  const run = (sql: string, ...values: (string | number)[]) => prepare(database, sql).all(...values)
+  const read = (sql: string, ...values: (string | number)[]) => prepare(database, sql).all(...values)
+  // better-sqlite3 permits `all` only for statements that return rows.
+  const run = (sql: string, ...values: (string | number)[]) => prepare(database, sql).run(...values)
   return {
     async read(table, after, limit) {
-      const rows = run(readStatement(table), after, limit) as { readonly json: string }[]
+      const rows = read(readStatement(table), after, limit) as { readonly json: string }[]
       return rows.map(({ json }) => JSON.parse(json) as Row)
     },
     async write(table, rows) {
@@ -28,7 +30,7 @@ export function sqliteTables(database: SqliteDatabase): TableAccess {
     },
     async lastNumbers() {
       const sequence = 'SELECT CAST(seq AS TEXT) AS last FROM sqlite_sequence WHERE name = ?'
-      const last = (table: TableName) => (run(sequence, `petstore_${table}`)[0] as { last: string } | undefined)?.last
+      const last = (table: TableName) => (read(sequence, `petstore_${table}`)[0] as { last: string } | undefined)?.last
       return { pets: last('pets') ?? '0', keys: last('keys') ?? '0' } satisfies LastNumbers
     },
     async raiseLastNumbers(numbers) {
