@@ -53,6 +53,11 @@ export type ErrorCode = keyof typeof errorTable
  * The code of a {@link PetStoreError}: a code of the API, or one of these.
  * - `condition_failed`: an animal did not have the values of `if`, so `petStore.pets` has not changed it.
  * - `invalid_option`: an option or an argument is not valid.
+ * - `key_exists`: a key has the token of `issue` already.
+ * - `key_not_ended`: a key that `remove` should delete is still valid or suspended.
+ * - `key_not_found`: there is no key with this id.
+ * - `key_revoked`: a key that should change is revoked.
+ * - `keys_not_supported`: the key store cannot do what `petStore.keys` was asked to do.
  * - `network_error`: the client got no response.
  * - `pets_not_supported`: the storage cannot do what `petStore.pets` was asked to do.
  * - `unexpected_response`: the client got a response that the API does not describe.
@@ -66,6 +71,11 @@ export type PetStoreErrorCode =
   | ErrorCode
   | 'invalid_option'
   | 'condition_failed'
+  | 'key_exists'
+  | 'key_not_ended'
+  | 'key_not_found'
+  | 'key_revoked'
+  | 'keys_not_supported'
   | 'pets_not_supported'
   | 'untrusted_forwarded_for'
   | 'usage_not_supported'

@@ -8,6 +8,8 @@ export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-
 export { type MemoryOptions, memory } from './memory/index.ts'
 export {
   type ApiKey,
+  type KeyAccess,
+  type KeyState,
   type NewPet,
   type Pet,
   type PetChanges,

@@ -99,4 +99,29 @@ export interface ApiKey {
   readonly expiresAt?: number | undefined
   /** When the key was revoked, in milliseconds since the Unix epoch. */
   readonly revokedAt?: number | undefined
+  /** With `read`, the key can list and read animals, and each create gets 403. @default 'write' */
+  readonly access?: KeyAccess | undefined
+  /** When the key was suspended, in milliseconds since the Unix epoch. It is not valid until it is resumed. */
+  readonly suspendedAt?: number | undefined
+  /** The last UTC day on which a request had this key, such as `2030-01-31`. */
+  readonly lastUsedOn?: string | undefined
+  /**
+   * When the token before the last rotation ends, or has ended, in milliseconds since the Unix epoch. Keys
+   * that were never rotated have none.
+   */
+  readonly previousTokenExpiresAt?: number | undefined
+  /**
+   * When the token of this request ends, in milliseconds since the Unix epoch. Only `find` sets it, and
+   * only for the previous token of a key that was rotated.
+   */
+  readonly tokenExpiresAt?: number | undefined
 }
+
+/** What a key permits: only to read animals, or also to add them. */
+export type KeyAccess = 'read' | 'write'
+
+/** The states of a key. Keys that are `expired` or `revoked` have ended. */
+export const keyStates = ['active', 'suspended', 'expired', 'revoked'] as const
+
+/** The state of a key. */
+export type KeyState = (typeof keyStates)[number]

@@ -118,6 +118,11 @@ const key = z.object({
   createdAt: described(z.int(), 'Milliseconds since the Unix epoch.'),
   expiresAt: z.optional(z.int()),
   revokedAt: z.optional(z.int()),
+  access: z.optional(z.enum(['read', 'write'])),
+  suspendedAt: z.optional(z.int()),
+  lastUsedOn: described(z.optional(z.string()), 'The last UTC day on which a request had this key.'),
+  previousTokenExpiresAt: z.optional(z.int()),
+  tokenExpiresAt: z.optional(z.int()),
 } satisfies Shape<ApiKey>)
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
