@@ -3,7 +3,14 @@ import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, isRemoved, removedResponse } from './http/deprecation.ts'
 import { fetchThrough, type PetStoreFetch } from './http/fetch.ts'
-import { type ApiRequest, hasUnknownExpectation, isAborted, readTarget, type Target } from './http/request.ts'
+import {
+  type ApiRequest,
+  hasUnknownExpectation,
+  isAborted,
+  RequestCall,
+  readTarget,
+  type Target,
+} from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, unauthorized } from './keys/authenticate.ts'
@@ -140,9 +147,14 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const handlers: Readonly<Record<OperationName, Handler>> = {
-    listPets: ({ request, target }) => listPets(ports.storage, request, target, linkBase),
-    createPet: (context) => createPet(ports.storage, context.request, resolved, locationBase(context), context.subject),
-    getPet: ({ request }, { petId = '' }) => getPet(ports.storage, request, petId),
+    listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
+    createPet: (context) =>
+      createPet(ports.storage, context.request, resolved, {
+        scope: context.subject,
+        linkBase: locationBase(context),
+        call: callOf(context),
+      }),
+    getPet: (context, { petId = '' }) => getPet(ports.storage, petId, callOf(context)),
   }
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
   const ready = readinessOf(backEnd, {
@@ -203,7 +215,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     context.clientAddress = request.clientAddress || undefined
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
-    const caller = await authenticate(request, ports.keyStore, clock)
+    const caller = await authenticate(request, ports.keyStore, clock, callOf(context))
     context.key = caller.key
     const allowance = await enforceQuota(context)
     if (allowance.refusal) return tooManyRequests(allowance.refusal)
@@ -310,6 +322,11 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     errorResponse: (code) => uncounted(errorResponse(code)),
     rejectRequest,
   })
+}
+
+/** Returns what a port may know about a request. */
+function callOf({ request, clientAddress, route, key }: RequestContext): RequestCall {
+  return new RequestCall(request, clientAddress, route.operation, key)
 }
 
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'

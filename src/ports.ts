@@ -1,4 +1,5 @@
 import type { ApiKey, Pet, PetChanges, PetMembers, PetStatus, PlanLimits } from './model.ts'
+import type { OperationName } from './operations.ts'
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
@@ -23,6 +24,16 @@ export interface CallContext {
   readonly signal?: AbortSignal | undefined
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
+  /**
+   * The API key of the request, as `find` has returned it. `undefined` in `find` itself, in a quota
+   * store, and for a call of the host, such as `petStore.pets.add`.
+   */
+  readonly key?: ApiKey | undefined
+  /**
+   * The operation of the request. `undefined` if its path or method has none, in a quota store, and
+   * for a call of the host.
+   */
+  readonly operation?: OperationName | undefined
 }
 
 /**

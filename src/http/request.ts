@@ -1,8 +1,10 @@
+import type { ApiKey } from '../model.ts'
+import type { OperationName } from '../operations.ts'
 import type { CallContext } from '../ports.ts'
 import { trimEndOf } from '../support/text.ts'
 
 /** A request as plain values. The store reads each part only when it needs the part. */
-export interface ApiRequest extends CallContext {
+export interface ApiRequest extends Pick<CallContext, 'signal' | 'clientAddress'> {
   /** The method, as the client sent it. */
   readonly method: string
   /**
@@ -25,6 +27,33 @@ export interface ApiRequest extends CallContext {
    * are lost
    */
   body(limit: number): Promise<Uint8Array>
+}
+
+/**
+ * What a request tells a port. A class with a getter, because most ports do not read the signal, and
+ * some adapters create it only when it is read.
+ */
+export class RequestCall implements CallContext {
+  readonly clientAddress: string | undefined
+  readonly operation: OperationName | undefined
+  readonly key: ApiKey | undefined
+  readonly #request: ApiRequest
+
+  constructor(
+    request: ApiRequest,
+    clientAddress: string | undefined,
+    operation: OperationName | undefined,
+    key?: ApiKey | undefined,
+  ) {
+    this.#request = request
+    this.clientAddress = clientAddress
+    this.operation = operation
+    this.key = key
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#request.signal
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { errorTable, isTokenRejection, type TokenRejection } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { type OwnResponse, responseOf } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
-import type { Clock, KeyStore } from '../ports.ts'
+import type { CallContext, Clock, KeyStore } from '../ports.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 
 /**
@@ -38,14 +38,19 @@ const SCHEME = /^bearer(?: |$)/i
  */
 const BEARER = /^bearer {1,64}/i
 
-export async function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): Promise<Caller> {
+export async function authenticate(
+  request: ApiRequest,
+  keyStore: KeyStore,
+  clock: Clock,
+  call: CallContext,
+): Promise<Caller> {
   const header = request.header('authorization')
   if (header === undefined) return NO_CREDENTIAL
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
   try {
     // A key store of the host may return a key that has expired.
-    const key = liveKey(await keyStore.find(token, request), clock.now())
+    const key = liveKey(await keyStore.find(token, call), clock.now())
     return key ? { key } : INVALID_TOKEN
   } catch (error) {
     if (isTokenRejection(error)) return { error, challenge: TOKEN_CHALLENGE }

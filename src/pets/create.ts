@@ -1,7 +1,7 @@
 import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse, unavailable } from '../http/response.ts'
-import type { PetStorage } from '../ports.ts'
+import type { CallContext, PetStorage } from '../ports.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
 import { parseBody } from './body.ts'
 import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
@@ -13,20 +13,25 @@ interface BodyRules {
   readonly newPet: NewPetSchema
 }
 
+interface Creation {
+  /** Whose idempotency keys the request may repeat. */
+  readonly scope: string
+  /** The first part of `Location`. If `undefined`, as after the removal of getPet, it is left out. */
+  readonly linkBase: string | undefined
+  readonly call: CallContext
+}
+
 const READ_ONLY = 'The store is read-only for a while: send the request again later.'
 
 /**
  * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency
  * key before.
- * @param linkBase - the first part of `Location`; if `undefined`, as after the removal of getPet,
- * `Location` is left out
  */
 export async function createPet(
   storage: PetStorage,
   request: ApiRequest,
   { readOnly, bodyLimit, newPet }: BodyRules,
-  linkBase: string | undefined,
-  scope: string,
+  { scope, linkBase, call }: Creation,
 ): Promise<OwnResponse> {
   if (readOnly) return unavailable(READ_ONLY)
   const error = mediaTypeError(request)
@@ -34,7 +39,7 @@ export async function createPet(
   const key = idempotencyKeyOf(request)
   const { pet, asSent } = parseBody(await request.body(bodyLimit), newPet)
   const idempotency = key === undefined ? undefined : { scope, key, fingerprint: fingerprintOf(asSent) }
-  const created = await storage.create(pet, { idempotency }, request)
+  const created = await storage.create(pet, { idempotency }, call)
   const headers = idempotency !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
   const body = writePet(created)
   if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)

@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
-import type { ApiRequest, LinkBase, Target } from '../http/request.ts'
+import type { LinkBase, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
-import type { PetQuery, PetStorage } from '../ports.ts'
+import type { CallContext, PetQuery, PetStorage } from '../ports.ts'
 import { problemText } from '../schemas/expected.ts'
 import { encodeCursor, pageParameters, petQuery } from '../schemas/query.ts'
 import { boundedMap } from '../support/bounded-map.ts'
@@ -11,13 +11,13 @@ import { writePets } from './json.ts'
 /** `GET /pets`: returns one page and the link to the next page. */
 export async function listPets(
   storage: PetStorage,
-  request: ApiRequest,
   target: Target,
   linkBase: LinkBase,
+  call: CallContext,
 ): Promise<OwnResponse> {
   const { query, sent } = parsePageQuery(target.query)
   // Read one more animal: if there is one, the response has a link to the next page.
-  const found = await storage.list({ ...query, limit: query.limit + 1 }, request)
+  const found = await storage.list({ ...query, limit: query.limit + 1 }, call)
   if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
   const pets = found.slice(0, query.limit)
   const end = found.length > query.limit ? pets.at(-1) : undefined

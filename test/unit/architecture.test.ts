@@ -40,10 +40,10 @@ const layers = [
   'pets',
   'reports',
   'http',
-  'operations.ts',
   'schemas',
   'support',
   'ports.ts',
+  'operations.ts',
   'errors.ts',
   'model.ts',
 ]

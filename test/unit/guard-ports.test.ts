@@ -18,6 +18,7 @@ import {
 } from '../../src/index.ts'
 import { newToken } from '../../src/keys/token.ts'
 import { adapterFunctionsOf } from '../../src/reports/adapter-functions.ts'
+import { wrapPort } from '../../src/support/wrap-port.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -419,31 +420,75 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
-  test('every call of a port gets the address of the client', async () => {
-    const backEnd = memory()
-    const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-    const addresses: [string, string | undefined][] = []
-    const observed =
-      <T, U>(name: string, call: (input: T) => U) =>
-      (input: T, context?: CallContext) => {
-        addresses.push([name, context?.clientAddress])
-        return call(input)
-      }
-    const { storage, keyStore } = backEnd
-    const { send } = await startApi({
-      storage: {
-        list: observed('list', storage.list),
-        create: (pet, _, context) => observed('create', storage.create)(pet, context),
-        get: observed('get', storage.get),
-      },
-      keyStore: { find: observed('find', keyStore.find) },
+  describe('the context of a call', () => {
+    /** Creates a store that writes down what its ports get to know about each request. */
+    async function startObserved() {
+      const { storage, keyStore } = memory()
+      const contexts: [string, CallContext | undefined][] = []
+      const note = (name: string, context: CallContext | undefined) => contexts.push([name, context])
+      const api = await startApi({
+        storage: wrapPort(storage, {
+          list: (call, _query, context) => {
+            note('list', context)
+            return call()
+          },
+          create: (call, _pet, _options, context) => {
+            note('create', context)
+            return call()
+          },
+          get: (call, _id, context) => {
+            note('get', context)
+            return call()
+          },
+        }),
+        keyStore: wrapPort(keyStore, {
+          find: (call, _token, context) => {
+            note('find', context)
+            return call()
+          },
+        }),
+      })
+      const { token, key } = await keyStore.issue({ plan: 'free', account: 'acme' })
+      return { ...api, contexts, sent: { token, address: '192.0.2.1' }, key }
+    }
+
+    test('tells the storage the address, the operation and the key of each request', async () => {
+      const { send, contexts, sent, key } = await startObserved()
+      await send('/v1/pets', sent)
+      await send('/v1/pets', { ...sent, method: 'HEAD' })
+      await send('/v1/pets', { ...sent, body: '{"name":"Rex","categoryId":1}' })
+      await send('/v1/pets/1', sent)
+      const ofStorage = contexts.filter(([name]) => name !== 'find')
+      const seen = ofStorage.map(([name, context]) => [name, context?.clientAddress, context?.operation, context?.key])
+      expect(seen).toEqual([
+        ['list', '192.0.2.1', 'listPets', key],
+        ['list', '192.0.2.1', 'listPets', key],
+        ['create', '192.0.2.1', 'createPet', key],
+        ['get', '192.0.2.1', 'getPet', key],
+      ])
     })
-    const address = '192.0.2.1'
-    await send('/v1/pets', { token, address })
-    await send('/v1/pets', { token, address, body: '{"name":"Rex","categoryId":1}' })
-    await send('/v1/pets/1', { token, address })
-    const names = ['find', 'list', 'find', 'create', 'find', 'get']
-    expect(addresses).toEqual(names.map((name) => [name, address]))
+
+    test('tells the key store the address and the operation, but no key', async () => {
+      const { send, contexts, sent } = await startObserved()
+      await send('/v1/pets', { ...sent, body: '{"name":"Rex","categoryId":1}' })
+      await send('/v1/elsewhere', sent)
+      const seen = contexts
+        .filter(([name]) => name === 'find')
+        .map(([, context]) => [context?.clientAddress, context?.operation, context?.key])
+      expect(seen).toEqual([
+        ['192.0.2.1', 'createPet', undefined],
+        ['192.0.2.1', undefined, undefined],
+      ])
+    })
+
+    test('tells no key and no operation for a call of the host', async () => {
+      const { petStore, contexts } = await startObserved()
+      const { id } = await petStore.pets.add({ name: 'Rex', categoryId: 1 })
+      await petStore.pets.get(id)
+      await petStore.pets.list()
+      const seen = contexts.map(([name, context]) => [name, context?.operation, context?.key])
+      expect(seen).toEqual(['create', 'get', 'list'].map((name) => [name, undefined, undefined]))
+    })
   })
 
   test('a result that is no promise, such as a cached key, starts no timer', async () => {
