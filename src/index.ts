@@ -57,5 +57,5 @@ export type {
 } from './ports.ts'
 export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
 export type { Readiness } from './readiness.ts'
-export type { ErrorReport, ResponseReport } from './reports/observers.ts'
+export type { CreationReport, ErrorReport, ResponseReport } from './reports/observers.ts'
 export type { InitialPet, PetInput } from './schemas/pet.ts'

@@ -5,7 +5,7 @@ import { linkBaseOf } from './http/request.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
-import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
+import { type CreationReport, type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
 import { expecting, type Shape } from './schemas/expected.ts'
 import { ban, limits, plans } from './schemas/limits.ts'
 import {
@@ -116,6 +116,13 @@ export interface PetStoreOptions {
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
+  /**
+   * Called with each animal that a client has added, when it is durable, and with the API key. The
+   * response does not wait for it. Not called for a repeat of an idempotency key, nor for
+   * `petStore.pets`. If it throws or rejects, `onError` gets the error.
+   * @default none
+   */
+  readonly onPetCreated?: ((report: CreationReport) => void) | undefined
 }
 
 const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
@@ -171,6 +178,7 @@ export const storeShape = {
   onQuotaFailure: z.optional(oneOf('refuse', 'allow')),
   onError: z.optional(functionOf<NonNullable<PetStoreOptions['onError']>>()),
   onResponse: z.optional(functionOf<NonNullable<PetStoreOptions['onResponse']>>()),
+  onPetCreated: z.optional(functionOf<NonNullable<PetStoreOptions['onPetCreated']>>()),
 } satisfies Shape<PetStoreOptions>
 
 const storeOptions = optionsOf<PetStoreOptions>(storeShape)
@@ -219,7 +227,11 @@ export function resolveOptions(given: PetStoreOptions) {
       ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
     },
     cors: corsRules(cors),
-    observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
+    observers: {
+      onError: options.onError ?? logError,
+      onResponse: options.onResponse,
+      onPetCreated: options.onPetCreated,
+    },
     readOnly: options.readOnly ?? false,
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT,

@@ -39,7 +39,7 @@ import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
-import { aboutRequest, reportFault, reportResponse } from './reports/observers.ts'
+import { aboutRequest, reportCreation, reportFault, reportResponse } from './reports/observers.ts'
 import { hostPetSchemas } from './schemas/host-pets.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
@@ -153,6 +153,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
         scope: context.subject,
         linkBase: locationBase(context),
         call: callOf(context),
+        onCreated: (pet) => reportCreation(observers, context, pet),
       }),
     getPet: (context, { petId = '' }) => getPet(ports.storage, petId, callOf(context)),
   }

@@ -1,6 +1,7 @@
 import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse, unavailable } from '../http/response.ts'
+import { type Pet, petOf } from '../model.ts'
 import type { CallContext, PetStorage } from '../ports.ts'
 import type { NewPetSchema } from '../schemas/pet.ts'
 import { parseBody } from './body.ts'
@@ -19,6 +20,8 @@ interface Creation {
   /** The first part of `Location`. If `undefined`, as after the removal of getPet, it is left out. */
   readonly linkBase: string | undefined
   readonly call: CallContext
+  /** Called with the animal that this request has added. */
+  readonly onCreated: (pet: Pet) => void
 }
 
 const READ_ONLY = 'The store is read-only for a while: send the request again later.'
@@ -31,7 +34,7 @@ export async function createPet(
   storage: PetStorage,
   request: ApiRequest,
   { readOnly, bodyLimit, newPet }: BodyRules,
-  { scope, linkBase, call }: Creation,
+  { scope, linkBase, call, onCreated }: Creation,
 ): Promise<OwnResponse> {
   if (readOnly) return unavailable(READ_ONLY)
   const error = mediaTypeError(request)
@@ -40,8 +43,10 @@ export async function createPet(
   const { pet, asSent } = parseBody(await request.body(bodyLimit), newPet)
   const idempotency = key === undefined ? undefined : { scope, key, fingerprint: fingerprintOf(asSent) }
   const created = await storage.create(pet, { idempotency }, call)
-  const headers = idempotency !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
+  const isRepeated = idempotency !== undefined && isReplay(created)
+  const headers = isRepeated ? ['Idempotency-Replayed', 'true'] : []
   const body = writePet(created)
+  if (!isRepeated) onCreated(petOf(created.id, created))
   if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
   return jsonResponse(201, body, headers)
 }

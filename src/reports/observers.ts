@@ -2,7 +2,7 @@ import { codeOf, isPortFault, type PetStoreError, type PetStoreErrorCode } from 
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
 import type { Route } from '../http/routes.ts'
-import type { ApiKey, RateLimit } from '../model.ts'
+import type { ApiKey, Pet, RateLimit } from '../model.ts'
 import type { OperationName } from '../operations.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
@@ -67,12 +67,18 @@ export interface ResponseReport {
   readonly durationMs: number
 }
 
-/**
- * The options `onError` and `onResponse`. The client still gets its response if they throw or
- * reject.
- */
+/** A report for `onPetCreated`, about an animal that a client has added. */
+export interface CreationReport {
+  /** The animal, which is durable. */
+  readonly pet: Pet
+  /** The API key of the request. */
+  readonly key: ApiKey
+}
+
+/** The options that observe requests. The client still gets its response if they throw or reject. */
 export interface Observers {
   readonly onError: (error: unknown, report: ErrorReport) => void
+  readonly onPetCreated?: ((report: CreationReport) => void) | undefined
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
@@ -171,6 +177,16 @@ interface ReportedContext {
 /** Returns what a report says about a request. */
 export function aboutRequest({ request: { method, target }, route, key }: ReportedContext) {
   return { method, target: originForm(target), operation: route.operation, keyId: key?.id } satisfies ErrorReport
+}
+
+/** Calls `onPetCreated`, and does not wait for it. Calls `onError` if `onPetCreated` throws or rejects. */
+export function reportCreation(observers: Observers, context: ReportedContext, pet: Pet): void {
+  const { key } = context
+  if (!observers.onPetCreated || !key) return
+  callObserver(
+    () => observers.onPetCreated?.({ pet, key }),
+    (failure) => reportFault(failure, observers, aboutRequest(context)),
+  )
 }
 
 /** Calls `onResponse`. Calls `onError` if `onResponse` throws or rejects. */

@@ -10,7 +10,7 @@ import {
 
 const STORE_OPTIONS =
   'storage, keyStore, quota, clock, basePath, publicUrl, plans, anonymous, ipv6Prefix, ban, defaultStatus, maxNameLength, ' +
-  'bodyLimit, timeout, readOnly, cors, sunset, onQuotaFailure, onError, onResponse'
+  'bodyLimit, timeout, readOnly, cors, sunset, onQuotaFailure, onError, onResponse, onPetCreated'
 
 /** Pairs: the name of an option in the error message, and an invalid value for this option. */
 const nonsense: [string, unknown][] = [
@@ -86,6 +86,7 @@ const nonsense: [string, unknown][] = [
   ['onQuotaFailure', 'panic'],
   ['onError', {}],
   ['onResponse', 'log'],
+  ['onPetCreated', true],
   ['storge', memory().storage],
   ['toString', 1],
 ]
