@@ -17,6 +17,7 @@ export const errorTable = {
     message:
       'The API key is not valid: it is unknown, mistyped, expired or revoked, or not sent as "Authorization: Bearer <API_KEY>".',
   },
+  read_only_key: { status: 403, message: 'The API key may only read: this request needs a key that may also write.' },
   pet_not_found: { status: 404, message: 'The animal could not be found.' },
   route_not_found: { status: 404, message: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, message: 'This path does not support this method.' },

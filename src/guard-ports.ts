@@ -158,15 +158,18 @@ function checkCount(count: QuotaCount): QuotaCount {
 
 /**
  * Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the
- * operator would not know why.
+ * operator would not know why. Throws for an unknown `access`: with a typing error such as
+ * `readonly`, the key could write.
  */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key !== 'object')
     throw wrongResult('key store: expected an ApiKey such as { id, plan } or undefined from find', key)
-  const { expiresAt } = key
+  const { expiresAt, access } = key
   if (expiresAt != null && !(typeof expiresAt === 'number' && !Number.isNaN(expiresAt) && !looksLikeSeconds(expiresAt)))
     throw wrongResult(EXPIRY, expiresAt)
+  if (access != null && access !== 'read' && access !== 'write')
+    throw wrongResult("key store: expected access of a key to be 'read', 'write' or absent", access)
   return key
 }
 

@@ -1,11 +1,14 @@
 import type { ErrorCode } from './errors.ts'
+import type { KeyAccess } from './model.ts'
 
 /** One operation of the API: a row of {@link operations}. */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The path below the base path, with parameters as in OpenAPI: `/pets/{petId}`. */
   readonly path: `/${string}`
-  /** Its own error codes. Every operation has {@link commonErrorCodes} too. */
+  /** The access that a key needs. If `write`, a key that may only read gets 403. */
+  readonly access: KeyAccess
+  /** Its own error codes. {@link errorCodesOf} returns all. */
   readonly errorCodes: readonly ErrorCode[]
   /**
    * Whether a client may repeat a request that the service may have carried out already. If false,
@@ -32,12 +35,14 @@ const table = {
   listPets: {
     method: 'GET',
     path: '/pets',
+    access: 'read',
     errorCodes: ['invalid_parameter'],
     isRepeatable: true,
   },
   createPet: {
     method: 'POST',
     path: '/pets',
+    access: 'write',
     errorCodes: [
       'malformed_json',
       'invalid_body',
@@ -53,6 +58,7 @@ const table = {
   getPet: {
     method: 'GET',
     path: '/pets/{petId}',
+    access: 'read',
     errorCodes: ['pet_not_found', 'operation_removed'],
     isRepeatable: true,
     deprecation: {
@@ -71,7 +77,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = table
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
 /** The error codes of every operation. */
-export const commonErrorCodes: readonly ErrorCode[] = [
+const commonErrorCodes: readonly ErrorCode[] = [
   'bad_request',
   'missing_api_key',
   'invalid_api_key',
@@ -83,6 +89,14 @@ export const commonErrorCodes: readonly ErrorCode[] = [
   'internal_error',
   'service_unavailable',
 ]
+
+/** The error codes of operations that write. */
+const writeErrorCodes: readonly ErrorCode[] = ['read_only_key']
+
+export function errorCodesOf(name: OperationName): readonly ErrorCode[] {
+  const { access, errorCodes } = operations[name]
+  return [...errorCodes, ...(access === 'write' ? writeErrorCodes : []), ...commonErrorCodes]
+}
 
 /** The error codes of requests that match no operation. */
 export const unmatchedErrorCodes: readonly ErrorCode[] = ['route_not_found', 'method_not_allowed']

@@ -13,7 +13,7 @@ import {
 } from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
-import { authenticate, unauthorized } from './keys/authenticate.ts'
+import { authenticate, permits, unauthorized } from './keys/authenticate.ts'
 import { memory } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type Deprecation, type OperationName, operations } from './operations.ts'
@@ -242,9 +242,10 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   }
 
   function dispatch(context: RequestContext): MaybePromise<OwnResponse> {
-    const { route, target, deprecation, startedAt } = context
+    const { route, target, deprecation, startedAt, key } = context
     if (route.operation === undefined) return unmatchedResponse(route, target, basePath)
     if (deprecation && isRemoved(deprecation, startedAt, sunset)) return removedResponse(deprecation)
+    if (key && !permits(key, operations[route.operation].access)) return errorResponse('read_only_key')
     return handlers[route.operation](context, route.parameters)
   }
 

@@ -1,7 +1,7 @@
 import { errorTable, isTokenRejection, type TokenRejection } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { type OwnResponse, responseOf } from '../http/response.ts'
-import type { ApiKey } from '../model.ts'
+import type { ApiKey, KeyAccess } from '../model.ts'
 import type { CallContext, Clock, KeyStore } from '../ports.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 
@@ -85,6 +85,11 @@ export function liveKey(key: ApiKey | null | undefined, now: number): ApiKey | u
   const { expiresAt } = key
   const isExpired = typeof expiresAt === 'number' && !looksLikeSeconds(expiresAt) && expiresAt <= now
   return isExpired ? undefined : key
+}
+
+/** Returns whether a key suffices for an operation that needs this access. */
+export function permits({ access }: ApiKey, needed: KeyAccess): boolean {
+  return needed === 'read' || access !== 'read'
 }
 
 /** Matches a token68, the form of every bearer token (RFC 6750, section 2.1). */

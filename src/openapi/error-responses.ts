@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
 import { deprecations, removalMessage } from '../http/deprecation.ts'
-import { commonErrorCodes, type OperationName, operations, unmatchedErrorCodes } from '../operations.ts'
+import { errorCodesOf, type OperationName, unmatchedErrorCodes } from '../operations.ts'
 import { json } from './component-schemas.ts'
 import { headerRefs } from './headers.ts'
 
@@ -14,7 +14,7 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
 }
 
 export function errorResponses(operation: OperationName) {
-  const ofOperation = [...operations[operation].errorCodes, ...commonErrorCodes]
+  const ofOperation = errorCodesOf(operation)
   // In the order of `errorTable`, so that the most frequent code of each status comes first.
   const codes = allCodes.filter((code) => ofOperation.includes(code))
   return Object.fromEntries(

@@ -298,6 +298,17 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
+  test('the error names the key store if the access of a key is unknown', async () => {
+    const errors: unknown[] = []
+    const keyStore = { find: () => ({ id: 'desk', plan: 'free', access: 'readonly' as 'read' }) }
+    const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
+    const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: 'Bearer x' } })
+    expect(response.status).toBe(500)
+    expect(String(errors[0])).toBe(
+      `TypeError: key store: expected access of a key to be 'read', 'write' or absent, got the string "readonly"`,
+    )
+  })
+
   test.each([true, 'Ada'])('the error names the key store if find returns %j', async (found) => {
     const errors: unknown[] = []
     const keyStore = { find: () => found as never }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
 import { allowOf } from '../../src/http/routes.ts'
-import { createPetStore, memory, PetStoreError } from '../../src/index.ts'
+import { createPetStore, memory, PetStoreError, type PetStoreOptions } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -223,6 +223,41 @@ describe('readOnly', () => {
     expect(onError).not.toHaveBeenCalled()
     await petStore.pets.add({ name: 'Rex', categoryId: 1 })
     expect(await send('/v1/pets')).toMatchObject({ status: 200, json: [{ id: 1, name: 'Rex' }] })
+  })
+})
+
+describe('a key that may only read', () => {
+  async function startReader(options: PetStoreOptions = {}) {
+    const keyStore = { find: () => ({ id: 'key_a', plan: 'free', access: 'read' as const }) }
+    return startApi({ keyStore, ...options })
+  }
+
+  test('may list and get, and each create gets 403 and is counted', async () => {
+    const { petStore, add, send } = await startReader()
+    await petStore.pets.add({ name: 'Rex', categoryId: 1 })
+    for (const path of ['/v1/pets', '/v1/pets/1']) expect((await send(path)).status).toBe(200)
+    const refused = await add('{"name":"Rex","categoryId":1}')
+    expect(refused.json).toEqual({
+      code: 'read_only_key',
+      message: 'The API key may only read: this request needs a key that may also write.',
+      status: 403,
+    })
+    expect(refused.headers.get('www-authenticate')).toBeNull()
+    expect(rateLimit(refused).remaining).toBe(57)
+  })
+
+  test('gets 403 before the body is read and before the 503 of a read-only store', async () => {
+    const { petStore } = await startReader({ readOnly: true })
+    const body = vi.fn()
+    const header = (name: string) => (name === 'authorization' ? 'Bearer x' : undefined)
+    expect((await petStore.handle({ method: 'POST', target: '/v1/pets', header, body })).status).toBe(403)
+    expect(body).not.toHaveBeenCalled()
+  })
+
+  test('gets 404 and 405 like any other key', async () => {
+    const { send } = await startReader()
+    expect((await send('/v1/dogs', { method: 'POST' })).status).toBe(404)
+    expect((await send('/v1/pets', { method: 'DELETE' })).status).toBe(405)
   })
 })
 

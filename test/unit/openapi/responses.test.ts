@@ -53,6 +53,7 @@ const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'meth
   incomplete_body: { bodyError: new PetStoreError('incomplete_body') },
   missing_api_key: { request: { authorization: '' } },
   invalid_api_key: { request: { authorization: 'Bearer x' } },
+  read_only_key: { options: { keyStore: { find: () => ({ id: 'a', plan: 'free', access: 'read' }) } } },
   pet_not_found: { request: { path: '/pets/77' } },
   request_timeout: { headerError: 'request_timeout' },
   operation_removed: { options: { clock: manualClock(Date.UTC(2031, 0)) } },
