@@ -1,3 +1,4 @@
+export type { Admission, Admit, AdmitOptions } from './admission.ts'
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
 export type { CorsOptions } from './http/cors.ts'
 export type { SunsetPolicy } from './http/deprecation.ts'

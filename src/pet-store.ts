@@ -1,3 +1,4 @@
+import { type Admit, type AdmitOptions, accessOf, admitThrough, type PlainAdmission } from './admission.ts'
 import { type ErrorCode, PetStoreError } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
@@ -22,8 +23,8 @@ import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { hostPets, type Pets } from './pets/host-pets.ts'
 import { listPets } from './pets/list.ts'
-import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
-import { allowOnFailure } from './quota/allow-on-failure.ts'
+import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaStore } from './ports.ts'
+import { type AskQuota, allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
 import {
   type Allowance,
@@ -35,7 +36,7 @@ import {
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/remember-refusals.ts'
-import { type UsageFunctions, usageFunctions } from './quota/usage.ts'
+import { peekOf, type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
@@ -56,6 +57,8 @@ export interface PetStore {
    * promise never rejects.
    */
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
+  /** See {@link CompletePetStore}. A wrapper of a pet store may leave this member out. */
+  readonly admit?: Admit | undefined
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
   /** The key store in use. A wrapper of a pet store may leave this member out. */
@@ -70,6 +73,23 @@ export interface CompletePetStore<Keys extends KeyStore = KeyStore> extends PetS
   readonly keyStore: Keys
   /** Adds, reads, changes and removes animals without a request. */
   readonly pets: Pets
+  /**
+   * Checks the API key of a request to a route of your own, and counts it like a request of the API.
+   * Returns the key and the rate-limit headers, or the response of the API to a request without
+   * permission. The body is never read. Rejects only if an argument is invalid.
+   * @example
+   * ```ts
+   * import { createPetStore } from 'petstore-kit'
+   *
+   * const petStore = createPetStore()
+   * async function orders(request: Request): Promise<Response> {
+   *   const { key, headers, response } = await petStore.admit(request)
+   *   return response ?? Response.json({ account: key.account }, { headers })
+   * }
+   * console.log((await orders(new Request('http://localhost/orders'))).status) // 401
+   * ```
+   */
+  readonly admit: Admit
   /**
    * Says whether the back end works, for the probe of a load balancer. Calls each part once, for at
    * most 2 seconds, and reuses the result for one second. With `onQuotaFailure: 'allow'`, the quota
@@ -111,6 +131,14 @@ interface RequestContext {
   allowance: Allowance | undefined
 }
 
+/** The key of a request and what is left of its limits, or the response to a client that may not go on. */
+type CheckedCaller =
+  | { readonly key: ApiKey; readonly allowance: Allowance; readonly rejection?: undefined }
+  | { readonly rejection: OwnResponse; readonly key?: undefined; readonly allowance?: undefined }
+
+/** A route of the host has no operation of the API, even below the base path. */
+const HOST_ROUTE: Route = { kind: 'unknown' }
+
 /** Carries out an operation for a request that is authenticated and counted. */
 type Handler = (context: RequestContext, parameters: PathParameters) => Promise<OwnResponse>
 
@@ -145,7 +173,11 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const backEnd = { storage, keyStore, quota }
   const ports = guardPorts(backEnd, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
-  const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
+  const asking: (ask: QuotaStore['spend']) => AskQuota =
+    onQuotaFailure === 'allow' ? allowOnFailure(clock) : (ask) => (request) => ask(request)
+  const spend = asking((request) => rememberingQuota.spend(request))
+  // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
+  const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
     createPet: (context) =>
@@ -177,10 +209,10 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     }
   }
 
-  function createContext(request: ApiRequest): RequestContext {
+  function createContext(request: ApiRequest, routeOfHost?: Route): RequestContext {
     if (typeof request.header !== 'function') throw invalidOption('request', COMPLETE_REQUEST, request)
     const target = readTarget(request, basePath)
-    const route = matchRoute(request.method, target.route)
+    const route = routeOfHost ?? matchRoute(request.method, target.route)
     return {
       request,
       target,
@@ -216,15 +248,39 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     context.clientAddress = request.clientAddress || undefined
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
-    const caller = await authenticate(request, ports.keyStore, clock, callOf(context))
-    context.key = caller.key
-    const allowance = await enforceQuota(context)
-    if (allowance.refusal) return tooManyRequests(allowance.refusal)
-    return caller.key ? await dispatch(context) : unauthorized(caller)
+    const { key, rejection } = await checkCaller(context, spend)
+    return rejection ?? dispatch(context, key)
   }
 
-  /** Counts the request, and returns what is left of its limits, or why it gets 429. */
-  async function enforceQuota(context: RequestContext): Promise<Allowance> {
+  /** Checks the key of a request to a route of the host, and counts the request. Never rejects. */
+  async function admit(request: ApiRequest, { count = true, access }: AdmitOptions): Promise<PlainAdmission> {
+    let context: RequestContext | undefined
+    try {
+      context = createContext(request, HOST_ROUTE)
+      context.clientAddress = request.clientAddress || undefined
+      const { key, allowance, rejection } = await checkCaller(context, count ? spend : peek)
+      if (rejection) return { response: finalize(rejection, context) }
+      if (!permits(key, access ?? accessOf(request.method)))
+        return { response: finalize(errorResponse('read_only_key'), context) }
+      const headers: string[] = []
+      addRateLimitHeaders(headers, allowance)
+      return { key, headers }
+    } catch (error) {
+      return { response: recover(error, request, context) }
+    }
+  }
+
+  /** Returns the key of the request, or the response to a client without a valid key or over its limit. */
+  async function checkCaller(context: RequestContext, askQuota: AskQuota): Promise<CheckedCaller> {
+    const caller = await authenticate(context.request, ports.keyStore, clock, callOf(context))
+    context.key = caller.key
+    const allowance = await enforceQuota(context, askQuota)
+    if (allowance.refusal) return { rejection: tooManyRequests(allowance.refusal) }
+    return caller.key ? { key: caller.key, allowance } : { rejection: unauthorized(caller) }
+  }
+
+  /** Asks the quota store, and returns what is left of the limits, or why the request gets 429. */
+  async function enforceQuota(context: RequestContext, askQuota: AskQuota): Promise<Allowance> {
     const { key, clientAddress } = context
     const now = clock.now()
     const limits = limitsOf(key, quotaRules)
@@ -234,18 +290,18 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     const quotaRequest = quotaRequestOf(key, clientAddress, context.limits, quotaRules, now)
     context.subject = quotaRequest?.subject ?? ''
     const onFailure = (error: unknown) => reportFault(error, observers, aboutRequest(context))
-    const count = quotaRequest ? await spend(quotaRequest, onFailure) : untouchedCount(now)
+    const count = quotaRequest ? await askQuota(quotaRequest, onFailure) : untouchedCount(now)
     const allowance = allowanceOf(count, context.limits)
     context.allowance = allowance
     if (key && !limits && !allowance.refusal) throw missingLimits(key)
     return allowance
   }
 
-  function dispatch(context: RequestContext): MaybePromise<OwnResponse> {
-    const { route, target, deprecation, startedAt, key } = context
+  function dispatch(context: RequestContext, key: ApiKey): MaybePromise<OwnResponse> {
+    const { route, target, deprecation, startedAt } = context
     if (route.operation === undefined) return unmatchedResponse(route, target, basePath)
     if (deprecation && isRemoved(deprecation, startedAt, sunset)) return removedResponse(deprecation)
-    if (key && !permits(key, operations[route.operation].access)) return errorResponse('read_only_key')
+    if (!permits(key, operations[route.operation].access)) return errorResponse('read_only_key')
     return handlers[route.operation](context, route.parameters)
   }
 
@@ -313,6 +369,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const petStore = {
     fetch: fetchThrough(handle),
     handle,
+    admit: admitThrough(admit),
     basePath,
     keyStore,
     pets: hostPets(ports.storage, hostPetSchemas(resolved)),
@@ -320,6 +377,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     ...usageFunctions(rememberingQuota, quotaRules, clock),
   }
   return withAdapterFunctions(petStore, {
+    admit,
     reportError: (error, report) => reportFault(error, observers, report),
     errorResponse: (code) => uncounted(errorResponse(code)),
     rejectRequest,

@@ -39,7 +39,7 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
   return response
 }
 
-function pairsOf(headers: readonly string[]): [name: string, value: string][] {
+export function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 

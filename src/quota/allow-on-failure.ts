@@ -1,21 +1,21 @@
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
+import type { Clock, MaybePromise, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { untouchedCount } from './counting-rule.ts'
 
 /** After a failure, the quota store gets no call for this many milliseconds. */
 const PAUSE = 1_000
 
+/** Asks the quota store about a request. `onFailure` gets the error of a failed call that is not thrown. */
+export type AskQuota = (request: QuotaRequest, onFailure: (error: unknown) => void) => MaybePromise<QuotaCount>
+
 /**
- * Returns a `spend` that grants all requests, without counting them, while the quota store fails.
- * One second after each failure, a single request calls the quota store again. `onFailure` is
- * called with the error of each failed call.
+ * Returns a function that wraps `spend` or `peek`: while the quota store fails, all requests are
+ * granted without a count. One second after each failure, a single request calls the quota store
+ * again.
  */
-export function allowOnFailure(
-  quota: QuotaStore,
-  clock: Clock,
-): (request: QuotaRequest, onFailure: (error: unknown) => void) => Promise<QuotaCount> {
+export function allowOnFailure(clock: Clock): (ask: QuotaStore['spend']) => AskQuota {
   let failedAt: number | undefined
 
-  return async (request, onFailure) => {
+  return (ask) => async (request, onFailure) => {
     if (failedAt !== undefined) {
       const now = clock.now()
       if (Math.abs(now - failedAt) < PAUSE) return untouchedCount(request.now)
@@ -24,7 +24,7 @@ export function allowOnFailure(
       failedAt = now
     }
     try {
-      const count = await quota.spend(request)
+      const count = await ask(request)
       failedAt = undefined
       return count
     } catch (error) {

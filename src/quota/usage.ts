@@ -65,8 +65,7 @@ export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Cloc
       const key = parseOption('key', apiKey, given)
       const limits = limitsOf(key, rules)
       if (!limits) throw missingLimits(key)
-      const count = await quota.peek?.(customerRequestOf(key, limits, rules, clock.now()))
-      if (count === undefined) throw notSupported('peek')
+      const count = await peekOf(quota)(customerRequestOf(key, limits, rules, clock.now()))
       return usageOf(key, count, limits)
     },
     async resetUsage(given) {
@@ -75,6 +74,12 @@ export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Cloc
       await quota.reset({ subject: subjectOf(key), anonymous: false })
     },
   }
+}
+
+/** @throws {PetStoreError} `usage_not_supported` if the quota store has no `peek` */
+export function peekOf({ peek }: QuotaStore): NonNullable<QuotaStore['peek']> {
+  if (!peek) throw notSupported('peek')
+  return peek
 }
 
 function usageOf({ plan }: ApiKey, count: QuotaCount, { perMinute, perDay }: PlanLimits): Usage {

@@ -1,9 +1,12 @@
+import type { AdmitPlainRequest } from '../admission.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type ApiResponse, errorResponse } from '../http/response.ts'
 import { type ErrorReport, logError } from './observers.ts'
 
 /** The functions of a store that only adapters call, so the public types do not show them. None throws. */
 export interface AdapterFunctions {
+  /** Admits a request for a guard. `undefined` for a wrapper that is no copy of a store. */
+  readonly admit: AdmitPlainRequest | undefined
   /** Calls `onError` for an error of the adapter, such as a failed write. */
   readonly reportError: (error: unknown, report: ErrorReport) => void
   /**
@@ -34,6 +37,7 @@ export function adapterFunctionsOf(petStore: object): AdapterFunctions {
 /** Has no rate-limit headers, because only the store knows the limits. */
 const plainResponse = (code: ErrorCode) => errorResponse(code, ['X-Content-Type-Options', 'nosniff'])
 const withoutStore: AdapterFunctions = {
+  admit: undefined,
   reportError: logError,
   errorResponse: plainResponse,
   rejectRequest: plainResponse,

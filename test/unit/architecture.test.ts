@@ -39,6 +39,7 @@ const layers = [
   'keys',
   'pets',
   'reports',
+  'admission.ts',
   'http',
   'schemas',
   'support',

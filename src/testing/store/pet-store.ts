@@ -22,7 +22,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
    * The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection`
    * breaks connections.
    */
-  readonly petStore: PetStore & Pick<CompletePetStore, 'pets' | 'ready'>
+  readonly petStore: PetStore & Pick<CompletePetStore, 'admit' | 'pets' | 'ready'>
   /**
    * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global
    * `fetch`, it rejects if its signal aborts or a fault breaks the connection, and sets
@@ -137,7 +137,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 
   const hostPets = forwarding(() => current().pets)
   return {
-    petStore: { ...petStore, pets: hostPets, ready: () => current().petStore.ready() },
+    petStore: {
+      ...petStore,
+      admit: (...parameters) => current().petStore.admit(...parameters),
+      pets: hostPets,
+      ready: () => current().petStore.ready(),
+    },
     fetch,
     handle,
     basePath,

@@ -8,16 +8,11 @@ function failingQuota() {
   const clock = manualClock()
   const store = memoryQuota()
   const state = { clock, isDown: true, calls: 0, failures: 0, spend: () => serve() }
-  const spend = allowOnFailure(
-    {
-      spend(request) {
-        state.calls++
-        if (state.isDown) return Promise.reject(new Error('down'))
-        return store.spend(request)
-      },
-    },
-    clock,
-  )
+  const spend = allowOnFailure(clock)((request) => {
+    state.calls++
+    if (state.isDown) return Promise.reject(new Error('down'))
+    return store.spend(request)
+  })
   const request = (): QuotaRequest => ({
     subject: 'key:a',
     anonymous: false,
