@@ -100,6 +100,13 @@ function createProgram(): Command {
       flags.parseSeconds,
     ),
     flag('--control-port <number>', 'port of the control API of a test double, 0 for any free port', port),
+    flag('--control-host <address>', 'address of the control API (default: 127.0.0.1)', flags.parseHost),
+    flag(
+      '--control-secret <secret>',
+      'secret in the address of the control API (default: a new one at each start)',
+      flags.parseControlSecret,
+    ),
+    flag('--insecure-control', 'allow --control-secret on an address that other machines reach'),
   ])
 
   add(program, 'openapi', 'print the OpenAPI document of the API', runOpenApi, [

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { ApiRequest } from '../../../src/index.ts'
 
 /**
@@ -35,6 +36,18 @@ export function hashOf(token: string): string {
 export function isFromThisMachine(request: ApiRequest): boolean {
   const isLocalName = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
   return !isProxied(request) && isLocalName && isLoopback(request.clientAddress ?? '')
+}
+
+/**
+ * Returns whether the `Host` header is one that no website can have: an IP address, a name without
+ * a dot, such as a service in a compose file, or `ownName`. A website may let its own host name
+ * point to this server (DNS rebinding).
+ */
+export function isSafeHost(request: ApiRequest, ownName: string): boolean {
+  const [, host = ''] = /^(\[[\da-f:.]+\]|[^:]+)(?::\d{1,5})?$/i.exec(request.header('host') ?? '') ?? []
+  return (
+    isIP(host.replace(/^\[|\]$/g, '')) !== 0 || /^[\w-]+$/.test(host) || host.toLowerCase() === ownName.toLowerCase()
+  )
 }
 
 export function isLoopback(host: string): boolean {

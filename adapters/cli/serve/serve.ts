@@ -14,6 +14,7 @@ import { addDemoPets } from '../pets/demo-pets.ts'
 import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
 import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
+import { checkControl, DEFAULT_CONTROL_HOST } from './control.ts'
 import { type AddedData, addDemoData, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { logTo } from './log.ts'
@@ -23,6 +24,7 @@ import { startJson, startText } from './start-text.ts'
 /** Runs `petstore serve` until SIGINT or SIGTERM. */
 export async function runServe(flags: ServeFlags): Promise<void> {
   checkFixedKeys(flags)
+  checkControl(flags)
   if (flags.controlPort !== undefined) return runTestDouble(flags, flags.controlPort)
   if (flags.data !== undefined) requireWritable(flags.data)
   const opened = await openBackEnd(flags, await initialPets(flags))
@@ -79,14 +81,17 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     clock: Date,
   })
   const { close, showStart } = await serveSite(double, flags)
-  const secret = newSecret()
-  const control = await serve(createControlApi(double, secret), { port: controlPort }).catch(async (error) => {
+  const { controlHost: host = DEFAULT_CONTROL_HOST, controlSecret } = flags
+  const secret = controlSecret ?? newSecret()
+  const controlApi = createControlApi(double, { secret, host })
+  const control = await serve(controlApi, { port: controlPort, host }).catch(async (error) => {
     await close()
-    throw Object.assign(error, { flag: '--control-port' })
+    throw Object.assign(error, { portFlag: '--control-port', hostFlag: '--control-host' })
   })
   closeOnSignal(drainDelayOf(flags), close, control.close)
   const added = { animals: pets.length + seed, keys: demoKeys }
-  showStart('memory', added, `${control.url}/${secret}`)
+  // As no output contains the tokens of `--key`, none contains the secret of `--control-secret`.
+  showStart('memory', added, controlSecret === undefined ? `${control.url}/${secret}` : control.url)
 }
 
 async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, flags: ServeFlags) {

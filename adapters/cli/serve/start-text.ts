@@ -4,7 +4,10 @@ import type { ServeFlags } from '../terminal/flags.ts'
 import { printable, shellWord } from '../terminal/output.ts'
 import type { AddedData } from './demo-data.ts'
 
-/** URLs. Those of the page and of the control API contain a secret. */
+/**
+ * URLs. Those of the page and of the control API contain a secret, unless it is the one of
+ * `--control-secret`.
+ */
 export interface Addresses {
   readonly api: string
   readonly page: string
@@ -24,6 +27,7 @@ export function startJson(
 export function startText(addresses: Addresses, storedIn: string, added: AddedData, flags: ServeFlags): string {
   const { api: url, page, control } = addresses
   const { animals = 0 } = added
+  const given = flags.controlSecret === undefined ? '' : '/<the secret of --control-secret>'
   const kept = isPersistent(flags)
     ? `stored in ${storedIn}`
     : `with ${animals} animals, in ${storedIn} until the server ends`
@@ -32,7 +36,7 @@ export function startText(addresses: Addresses, storedIn: string, added: AddedDa
     `Pet store on ${url}, ${kept}.`,
     `Open ${page} in a browser to try it.`,
     ...addedAnimals,
-    ...(control === undefined ? [] : [`Control API on ${control} (GET /openapi.json describes it).`]),
+    ...(control === undefined ? [] : [`Control API on ${control}${given} (GET /openapi.json describes it).`]),
     '',
     ...aboutKeys(url, added, flags),
     '',

@@ -40,6 +40,9 @@ export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicU
   readonly log?: LogFormat
   readonly json?: true
   readonly controlPort?: number
+  readonly controlHost?: string
+  readonly controlSecret?: string
+  readonly insecureControl?: true
   readonly drainDelay?: number
 }
 
@@ -124,6 +127,12 @@ export const parseServerUrl = expecting(
 )
 
 export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII characters')
+
+/** The secret is part of an address, so it has only characters that need no escape there. */
+export const parseControlSecret = matching(
+  /^[\w\-.~]{8,200}$/,
+  'a secret of 8 to 200 letters, digits and -._~, such as openssl rand -hex 16 prints',
+)
 
 /** For an empty text, Node would listen on every IP address of the machine. */
 export const parseHost = matching(/\S/, 'an IP address or a host name, such as 127.0.0.1')
@@ -234,14 +243,18 @@ interface SecretFlags {
   readonly to?: string
   readonly key?: string | readonly { readonly token: string }[]
   readonly limitedKey?: string
+  readonly controlSecret?: string
 }
 
 /**
  * Returns the secrets in the flags of a command, which no output may contain: the passwords of
- * URLs, and the tokens of keys.
+ * URLs, the tokens of keys, and the secret of the control API.
  */
-export function secretsOf({ key = [], limitedKey, databaseUrl, redisUrl, from, to }: SecretFlags): string[] {
-  const tokens = [key, limitedKey ?? []].flat().map((one) => (typeof one === 'string' ? one : one.token))
+export function secretsOf(flags: SecretFlags): string[] {
+  const { key = [], limitedKey, controlSecret, databaseUrl, redisUrl, from, to } = flags
+  const tokens = [key, limitedKey ?? [], controlSecret ?? []]
+    .flat()
+    .map((one) => (typeof one === 'string' ? one : one.token))
   return [...tokens, ...[databaseUrl, redisUrl, from, to].flatMap(passwordsOf)]
 }
 

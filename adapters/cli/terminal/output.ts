@@ -141,17 +141,18 @@ function withoutValue(message: string): string {
   return first ? message.slice(0, first.start) + first.instead + message.slice(first.end + first.after.length) : message
 }
 
-type ListenError = NodeJS.ErrnoException & { address?: string; port?: number; flag?: string }
+/** Its flags are those of the port and the address to listen on. */
+type ListenError = NodeJS.ErrnoException & { address?: string; port?: number; portFlag?: string; hostFlag?: string }
 
 function explain(error: unknown, code: string | undefined, message: string): string {
-  const { address, port, syscall, flag = '--port' } = error as ListenError
+  const { address, port, syscall, portFlag = '--port', hostFlag = '--host' } = error as ListenError
   if (code === 'EADDRINUSE')
-    return `port ${port} on ${address} is in use: choose another port with ${flag}, or 0 for any free port`
+    return `port ${port} on ${address} is in use: choose another port with ${portFlag}, or 0 for any free port`
   if (code === 'EACCES')
-    return `you have no permission to listen on port ${port} of ${address}: choose another port with ${flag}`
+    return `you have no permission to listen on port ${port} of ${address}: choose another port with ${portFlag}`
   // Node's message contains the value of `--host`, which may be a URL with a password by mistake.
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `--host: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
+    return `${hostFlag}: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
   // The value of an option or of an unknown flag may be a secret, so it is removed from the
   // message.
   if (isPetStoreError(error))

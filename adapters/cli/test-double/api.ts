@@ -10,7 +10,7 @@ import { type PathParameters, routerPath } from '../../../src/http/routes.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { readJson } from '../../../src/pets/json.ts'
 import { problemText } from '../../../src/schemas/expected.ts'
-import { isFromThisMachine, isSecret } from '../page/visitor.ts'
+import { isFromThisMachine, isLoopback, isProxied, isSafeHost, isSecret } from '../page/visitor.ts'
 import { controlDocument } from './document.ts'
 import { type Operation, operations } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
@@ -20,10 +20,16 @@ const BODY_LIMIT = 4 * 1024 * 1024
 
 const NO_STORE = ['Cache-Control', 'no-store']
 
-/** @param secret - the first segment of each path */
-export function createControlApi(double: TestDouble, secret: string): PetStore {
-  const router = createRouter(double, secret)
-  const handle = (request: ApiRequest) => respond(router, request, secret).catch(failureResponse)
+export interface ControlAccess {
+  /** The first segment of each path. */
+  readonly secret: string
+  /** The address that the control API listens on. Other machines may use it unless this is a loopback address. */
+  readonly host: string
+}
+
+export function createControlApi(double: TestDouble, access: ControlAccess): PetStore {
+  const router = createRouter(double, access.secret)
+  const handle = (request: ApiRequest) => respond(router, request, access).catch(failureResponse)
   return { fetch: fetchThrough(handle), handle, basePath: '' }
 }
 
@@ -61,17 +67,23 @@ function withFlag(message: string): string {
   return `${before}(to add a plan, start petstore serve with --plan-limits)${after}`
 }
 
-async function respond(router: Router, request: ApiRequest, secret: string): Promise<ApiResponse> {
+const ONLY_THIS_MACHINE =
+  'Expected a request from a program on this machine, to the address with the secret of this run or of --control-secret; got one ' +
+  'without the secret, from a web page, or through a proxy. For other machines, start petstore serve with --control-host.'
+
+const ONLY_SAFE_HOSTS =
+  'Expected a request from a program, with the secret of this run or of --control-secret in its path, to an IP address, a name ' +
+  'without a dot, or the name of --control-host; got one without the secret, to another name, from a web page, or through a proxy.'
+
+async function respond(router: Router, request: ApiRequest, { secret, host }: ControlAccess): Promise<ApiResponse> {
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST
   // to another site.
-  if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
-    throw new PetStoreError(
-      'forbidden',
-      'Expected a request from a program on this machine, to the address with the secret that petstore serve has printed; got one ' +
-        'without the secret, from a web page, or through a proxy.',
-      { status: 403 },
-    )
+  const isForThisServer = isLoopback(host)
+    ? isFromThisMachine(request)
+    : isSafeHost(request, host) && !isProxied(request)
+  if (!isSecret(received, secret) || !isForThisServer || request.header('origin') !== undefined)
+    throw new PetStoreError('forbidden', isLoopback(host) ? ONLY_THIS_MACHINE : ONLY_SAFE_HOSTS, { status: 403 })
   const response = await router.fetch({ method: request.method, url: `http://localhost${target}` }, request)
   return response ?? unmatchedResponse(router, pathOf(target))
 }

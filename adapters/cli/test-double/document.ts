@@ -17,8 +17,7 @@ export function controlDocument(address: string) {
     info: {
       title: 'Pet store test double',
       version: '1.0.0',
-      description:
-        'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
+      description: 'Steers a pet store in memory from tests in any language.',
       contact: { name: 'petstore-kit', url: 'https://github.com/petstore-kit/petstore-kit/issues' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -63,7 +62,7 @@ function operationObject({ path, id, summary, body, query, pathId = z.string(), 
         ...(response.body && json(toJsonSchema(response.body))),
       },
       ...((body || query) && { 400: failure('The request is not valid.') }),
-      403: failure('The secret is missing, or a web page or a proxy has sent the request.'),
+      403: failure('The secret is missing, the request is for another host, or a web page or a proxy has sent it.'),
       ...Object.fromEntries(Object.entries(errors).map(([status, text]) => [status, failure(text)])),
     },
   }

@@ -16,6 +16,7 @@ const badAddresses = [
   'redis://me:1#w0rd@a',
   'http://me:hun/ter2@a',
 ]
+const badSecrets = ['hunter2', `hunter2/${TOKEN}`, `${TOKEN} `, `${TOKEN}é`]
 const badTokens = [`${TOKEN}\r\n`, 'hunter2 ', `${TOKEN}é`]
 
 /** Each flag, its command with the other flags that the command needs, and bad values of the flag. */
@@ -33,6 +34,8 @@ const commands: readonly (readonly [flag: string, command: readonly string[], va
   ...['--port', '--seed', '--body-limit', '--log', '--control-port', '--plan-limits'].map(
     (flag) => [flag, ['serve'], ['hunter2', TOKEN]] as const,
   ),
+  ['--control-secret', ['serve'], badSecrets],
+  ['--control-host', ['serve', '--port', '0', '--control-port', '0'], [...badAddresses, 'hunter2']],
   ['--key', ['check', 'http://127.0.0.1:1/v1'], badTokens],
   ['--limited-key', ['check', 'http://127.0.0.1:1/v1', '--key', 'x'], badTokens],
 ]
@@ -59,6 +62,9 @@ describe('the errors of the command', () => {
   )
 
   test.each([
+    [['serve', '--port', '0', '--control-secret', TOKEN]],
+    [['serve', '--port', '0', '--control-port', '0', '--control-host', '0.0.0.0', '--control-secret', TOKEN]],
+    [['serve', '--port', '0', '--control-port', '0', '--control-secret', TOKEN, '--data', `/${TOKEN}`]],
     [['check', ADDRESS, '--key', 'x']],
     [['check', `${ADDRESS}/v1`, '--key', 'x']],
     [['check', 'http://127.0.0.1:1/v1?key=hunter2', '--key', 'x']],

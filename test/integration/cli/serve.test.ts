@@ -145,6 +145,41 @@ describe('--control-port', () => {
     expect(await statusAt('2030-12-05T00:00:00Z')).toBe(status)
   })
 
+  test('a given control secret opens the control API, and is in no output', async () => {
+    const secret = 'a-secret-of-the-test'
+    // Other systems have only one loopback address.
+    const other = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1'
+    const { line, child, exited, output } = await startPetstore(
+      ...['--control-port', '0', '--control-host', other, '--control-secret', secret, '--json', '--log'],
+    )
+    const { control } = JSON.parse(await line(/^\{/)) as { control: string }
+    expect(control).toMatch(/^http:\/\/[\d.]+:\d+$/)
+    expect(new URL(control).hostname).toBe(other)
+    expect((await fetch(`${control}/${secret}/clock`)).status).toBe(200)
+    expect((await fetch(`${control}/another-secret/clock`)).status).toBe(403)
+    child.kill('SIGTERM')
+    expect(output() + (await exited()).stderr).not.toContain(secret)
+  })
+
+  test('a given control secret on a public --control-host needs --insecure-control', async () => {
+    const args = ['--control-port', '0', '--control-host', '0.0.0.0', '--control-secret', 'a-secret-of-the-test']
+    const { code, stderr } = await runPetstore(['serve', ...args])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore: --control-secret: expected a loopback .*; --insecure-control allows/),
+    ])
+    const { output } = await startPetstore(...args, '--insecure-control')
+    expect(output()).toMatch(/^Control API on http:\/\/localhost:\d+\/<the secret of --control-secret> /m)
+  })
+
+  test.each(['--control-host', '--control-secret'])('%s is rejected without --control-port', async (flag) => {
+    const { code, stderr } = await runPetstore(['serve', flag, '127.0.0.1'])
+    expect([code, stderr]).toEqual([
+      1,
+      `petstore: ${flag}: expected --control-port too, got none; add --control-port 3001\n`,
+    ])
+  })
+
   test.each([['--data'], ['--database-url'], ['--redis-url']])(
     '--control-port is rejected together with %s',
     async (flag) => {
@@ -237,7 +272,12 @@ describe('petstore prints one line and exits with 1 if it cannot start', () => {
     [['serve', '--port', '-1'], /--port/],
     [['serve', '--prot', '1'], /unknown option '--prot' \(Did you mean --port\?\)/],
     [['serve', '--host', ''], /--host/],
-    [['serve', '--host', '192.0.2.1', '--port', '0'], /--host.*no such address/],
+    [['serve', '--host', '192.0.2.1', '--port', '0'], /^petstore: --host.*no such address/],
+    [
+      ['serve', '--port', '0', '--control-port', '0', '--control-host', '192.0.2.1'],
+      /^petstore: --control-host.*no such address/,
+    ],
+    [['serve', '--control-secret', '1234567'], /--control-secret.*Expected a secret of 8 to 200/],
     [['serve', '--sunset', 'never'], /--sunset.*Expected enforce or announce/],
     [['serve', '--drain-delay', '5s'], /--drain-delay.*seconds/],
     [['serve', '--seed', '1.5'], /--seed.*whole number/],

@@ -13,7 +13,7 @@ import { manualClock } from '../../../../src/testing/index.ts'
 const START = Date.UTC(2027, 0, 15, 12)
 
 /** Starts a test double. Returns functions that send requests to its pet store and to its control API. */
-async function open() {
+async function open(host = '127.0.0.1') {
   const known = fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } })
   const double = await createTestDouble({
     createService(ports, clock) {
@@ -25,7 +25,7 @@ async function open() {
     plans: ['free', 'pro'],
     clock: manualClock(START),
   })
-  const { handle } = createControlApi(double, 'of-this-run')
+  const { handle } = createControlApi(double, { secret: 'of-this-run', host })
   const control = async (
     method: string,
     path: string,
@@ -37,7 +37,7 @@ async function open() {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const url = `http://127.0.0.1:1${base}${path}`
     const request = new Request(url, body === undefined ? init : { ...init, body: text })
-    const response = await handle(toApiRequest(request, '127.0.0.1'))
+    const response = await handle(toApiRequest(request, host === '127.0.0.1' ? host : '10.0.0.7'))
     return { status: response.status, body: response.body === '' ? undefined : JSON.parse(response.body) }
   }
   const send = async (path: string, token = 'my-token', init: RequestInit = {}) => {
@@ -353,5 +353,29 @@ describe('errors', () => {
     await send('/pets')
     expect((await control('DELETE', '/requests', undefined, headers, base)).status).toBe(403)
     expect((await control('GET', '/requests')).body.total).toBe(1)
+  })
+
+  test.each([
+    ['172.18.0.2:3001', 200],
+    ['[fd00::2]:3001', 200],
+    ['localhost', 200],
+    ['pets:3001', 200],
+    ['Pets.test:3001', 200],
+    ['pets.example:3001', 403],
+    ['172.18.0.2.example:3001', 403],
+    ['[::1].example', 403],
+    ['', 403],
+  ])('with --control-host pets.test, a request of another machine to %j gets %i', async (host, status) => {
+    const { control } = await open('pets.test')
+    expect((await control('GET', '/clock', undefined, { host })).status).toBe(status)
+  })
+
+  test.each([
+    [{ origin: 'http://pets.test:3001' }, '/of-this-run'],
+    [{ via: '1.1 proxy' }, '/of-this-run'],
+    [{}, '/of-another-run'],
+  ])('with --control-host pets.test, %j to %s gets 403', async (headers, base) => {
+    const { control } = await open('pets.test')
+    expect((await control('GET', '/clock', undefined, { host: 'pets.test', ...headers }, base)).status).toBe(403)
   })
 })
