@@ -147,8 +147,20 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /**
- * Returns whether a value is a `PetStoreError`, from this copy of the package or another one, such
- * as its CommonJS build.
+ * Returns whether a value is a {@link PetStoreError}, from this copy of the package or another one, such
+ * as its CommonJS build. `instanceof` knows only those of its own copy.
+ * @example
+ * ```ts
+ * import { createPetStore, isPetStoreError } from 'petstore-kit'
+ *
+ * const { pets } = createPetStore()
+ * try {
+ *   await pets.update(7n, { status: 'sold' })
+ * } catch (error) {
+ *   if (!isPetStoreError(error)) throw error
+ *   console.log(error.code) // pet_not_found
+ * }
+ * ```
  */
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)

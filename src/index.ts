@@ -1,5 +1,11 @@
 export type { Admission, Admit, AdmitOptions } from './admission.ts'
-export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
+export {
+  type ErrorCode,
+  isPetStoreError,
+  PetStoreError,
+  type PetStoreErrorCode,
+  type PetStoreErrorOptions,
+} from './errors.ts'
 export type { CorsOptions } from './http/cors.ts'
 export type { SunsetPolicy } from './http/deprecation.ts'
 export { type PetStoreFetch, toApiRequest } from './http/fetch.ts'
