@@ -241,6 +241,8 @@ export function resolveOptions(given: PetStoreOptions) {
   } as const
 }
 
+export type ResolvedOptions = ReturnType<typeof resolveOptions>
+
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
   return { ...defaultPlans, ...plans }
 }

@@ -1,4 +1,5 @@
 import { type Admit, type AdmitOptions, accessOf, admitThrough, type PlainAdmission } from './admission.ts'
+import { withDocumentedOptions } from './documented-options.ts'
 import { type ErrorCode, PetStoreError } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
@@ -376,7 +377,8 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     ready,
     ...usageFunctions(rememberingQuota, quotaRules, clock),
   }
-  return withAdapterFunctions(petStore, {
+  const documented = withDocumentedOptions(petStore, () => resolved)
+  return withAdapterFunctions(documented, {
     admit,
     reportError: (error, report) => reportFault(error, observers, report),
     errorResponse: (code) => uncounted(errorResponse(code)),

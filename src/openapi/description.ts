@@ -1,8 +1,10 @@
+import type { DocumentedOptions } from '../documented-options.ts'
 import type { QuotaRules } from '../quota/rate-limit.ts'
 import { errorRows } from './error-responses.ts'
 
 /** Returns the description of the whole API, in Markdown. */
-export function describeApi({ plans, ban }: QuotaRules): string {
+export function describeApi(options: DocumentedOptions): string {
+  const { plans, ban } = options.quotaRules
   return `A catalogue of animals offered in a store.
 
 Every request needs an API key as a bearer token. Ids are 64-bit integers: use a JSON reader that keeps all of their digits.
@@ -28,7 +30,7 @@ exponential backoff if requests keep failing.${banText(ban)}
 ## Methods
 
 \`HEAD\` responds like \`GET\`, without the body. \`OPTIONS\` responds with 204 and \`Allow\`, the methods of the path. Another method
-gets 405 with \`Allow\`, and an unknown path gets 404.
+gets 405 with \`Allow\`, and an unknown path gets 404.${corsText(options.cors)}
 
 ## Errors
 
@@ -36,7 +38,7 @@ Every error has the members \`code\`, \`message\` and \`status\`. Later versions
 
 | Status | Code | Meaning |
 | --- | --- | --- |
-${errorRows()}`
+${errorRows(options)}`
 }
 
 /**
@@ -55,6 +57,13 @@ function banText(ban: QuotaRules['ban']): string {
   const refusals = ban.afterRefusals === undefined ? 'its limit per minute' : grouped(ban.afterRefusals)
   return ` When the number of refused requests of a key within one minute reaches ${refusals}, the key is banned for
 ${grouped(ban.seconds)} seconds. Requests during a ban do not lengthen it.`
+}
+
+function corsText(cors: DocumentedOptions['cors']): string {
+  if (!cors) return ''
+  const origins = cors.origins === '*' ? 'any origin' : 'certain other origins'
+  return ` Web pages of ${origins} may send requests. Their preflights
+need no key and are not counted.`
 }
 
 export function grouped(count: number): string {

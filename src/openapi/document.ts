@@ -1,26 +1,13 @@
+import { documentedOptionsOf } from '../documented-options.ts'
 import { MAX_LIMIT, type PlanLimits } from '../model.ts'
-import { type PetStoreOptions, resolveOptions, storeShape } from '../options.ts'
+import type { PetStore } from '../pet-store.ts'
 import { HEADER_EXPECTED } from '../schemas/idempotency-key.ts'
-import { optionsOf } from '../schemas/options.ts'
-import { parseOptions } from '../schemas/parse-options.ts'
+import { invalidOption } from '../schemas/options.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { describeApi } from './description.ts'
 import { errorExamples } from './error-responses.ts'
 import { headerComponents } from './headers.ts'
 import { documentPaths } from './paths.ts'
-
-/**
- * The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the
- * public URL.
- */
-export interface OpenApiOptions
-  extends Pick<PetStoreOptions, 'basePath' | 'plans' | 'ban' | 'bodyLimit' | 'maxNameLength' | 'defaultStatus'> {
-  /**
-   * The public URL of the server, with or without `basePath`.
-   * @default the host from which the document is loaded
-   */
-  readonly publicUrl?: string | undefined
-}
 
 /** An OpenAPI 3.1 document: plain JSON values, which you may change. */
 export type OpenApiDocument = {
@@ -34,7 +21,7 @@ export type OpenApiDocument = {
     contact: { name: string; url: string }
     license: { name: string; identifier: string }
   }
-  /** The base URL of the API. */
+  /** The base URL of the API: a path without the option `publicUrl` of the store. */
   servers: { url: string }[]
   /** The authentication that every operation requires. */
   security: Record<string, string[]>[]
@@ -48,51 +35,44 @@ export type OpenApiDocument = {
   'x-rate-limits': Record<string, PlanLimits>
 }
 
-const { publicUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeShape
-const openApiOptions = optionsOf<OpenApiOptions>({
-  publicUrl,
-  basePath,
-  plans,
-  ban,
-  bodyLimit,
-  maxNameLength,
-  defaultStatus,
-})
-
 /**
- * Returns the OpenAPI 3.1 document of the service, for reference pages and client generators.
- * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * Returns the OpenAPI 3.1 document of a store, for reference pages and client generators. It states the
+ * options of this store, such as its plans, its limits and its public URL.
+ * @throws {PetStoreError} `invalid_option` if the argument is neither a store nor a copy of one
  * @example
  * ```ts
+ * import { createPetStore } from 'petstore-kit'
  * import { openApiDocument } from 'petstore-kit/openapi'
  *
- * const document = openApiDocument({ publicUrl: 'https://api.example' })
+ * const petStore = createPetStore({ publicUrl: 'https://api.example' })
+ * const document = openApiDocument(petStore)
  * console.log(document.servers[0]?.url) // https://api.example/v1
  * ```
  */
-export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
-  const { publicUrl, ...storeOptions } = parseOptions(openApiOptions, options)
-  const resolved = resolveOptions({ ...storeOptions, publicUrl })
-  const { quotaRules, bodyLimit, maxNameLength, defaultStatus } = resolved
-  const api = resolved.linkBase({ path: resolved.basePath, route: '', query: '' })
+export function openApiDocument(petStore: PetStore): OpenApiDocument {
+  const options = documentedOptionsOf(petStore)
+  if (!options)
+    throw invalidOption('petStore', 'a pet store that createPetStore has returned, or a copy of it', petStore)
+  const { basePath, quotaRules, bodyLimit, maxNameLength, defaultStatus } = options
+  const api = options.linkBase({ path: basePath, route: '', query: '' })
 
   return {
     openapi: '3.1.0',
     info: {
       title: 'Pet store',
       version: '1.0.0',
-      description: describeApi(quotaRules),
+      description: describeApi(options),
       contact: { name: 'petstore-kit', url: 'https://github.com/petstore-kit/petstore-kit/issues' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: api || '/' }],
     security: [{ bearerAuth: [] }],
     tags: [{ name: 'pets', description: 'The animals of the store' }],
-    paths: documentPaths(bodyLimit),
+    paths: documentPaths(options),
     components: {
       schemas: componentSchemas({ maxNameLength, defaultStatus }),
       headers: headerComponents(api),
-      examples: errorExamples({
+      examples: errorExamples(options, {
         invalid_parameter: `The query is not valid: limit: expected a whole number from 1 to ${MAX_LIMIT}, got the string "500".`,
         invalid_body:
           'The body is not a valid animal: categoryId: expected an integer from -2^63 to 2^63-1, got the string "1".',

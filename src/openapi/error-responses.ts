@@ -1,3 +1,4 @@
+import type { DocumentedOptions } from '../documented-options.ts'
 import { type ErrorCode, errorTable } from '../errors.ts'
 import { deprecations, removalMessage } from '../http/deprecation.ts'
 import { errorCodesOf, type OperationName, unmatchedErrorCodes } from '../operations.ts'
@@ -6,6 +7,11 @@ import { headerRefs } from './headers.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 
+/** Returns the codes that a store can send. With `sunset: 'announce'`, no operation is ever removed. */
+function codesOf({ sunset }: DocumentedOptions): ErrorCode[] {
+  return allCodes.filter((code) => code !== 'operation_removed' || sunset === 'enforce')
+}
+
 const headersOf: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   415: ['Accept', 'Accept-Encoding'],
@@ -13,10 +19,10 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-export function errorResponses(operation: OperationName) {
+export function errorResponses(operation: OperationName, options: DocumentedOptions) {
   const ofOperation = errorCodesOf(operation)
   // In the order of `errorTable`, so that the most frequent code of each status comes first.
-  const codes = allCodes.filter((code) => ofOperation.includes(code))
+  const codes = codesOf(options).filter((code) => ofOperation.includes(code))
   return Object.fromEntries(
     codes.map((first) => {
       const { status } = errorTable[first]
@@ -34,8 +40,8 @@ export function errorResponses(operation: OperationName) {
  * Returns an example of each error response. `messages` has those that differ from the default
  * message.
  */
-export function errorExamples(messages: Partial<Record<ErrorCode, string | undefined>>) {
-  const codes = allCodes.filter((code) => !unmatchedErrorCodes.includes(code))
+export function errorExamples(options: DocumentedOptions, messages: Partial<Record<ErrorCode, string | undefined>>) {
+  const codes = codesOf(options).filter((code) => !unmatchedErrorCodes.includes(code))
   const texts: typeof messages = { operation_removed: deprecations.map(removalMessage)[0], ...messages }
   return Object.fromEntries(
     codes.map((code) => {
@@ -45,8 +51,10 @@ export function errorExamples(messages: Partial<Record<ErrorCode, string | undef
   )
 }
 
-export function errorRows(): string {
-  return allCodes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`).join('\n')
+export function errorRows(options: DocumentedOptions): string {
+  return codesOf(options)
+    .map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`)
+    .join('\n')
 }
 
 /** Escapes `<`, because `<API_KEY>` would be an HTML tag in Markdown. */

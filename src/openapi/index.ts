@@ -1,2 +1,2 @@
-export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './document.ts'
+export { type OpenApiDocument, openApiDocument } from './document.ts'
 export { type ReferenceOptions, referenceHtml } from './reference.ts'

@@ -1,6 +1,7 @@
+import type { DocumentedOptions } from '../documented-options.ts'
 import { dateText } from '../http/deprecation.ts'
 import type { Pet } from '../model.ts'
-import { type OperationName, operationNames, operations } from '../operations.ts'
+import { type Deprecation, type OperationName, operationNames, operations } from '../operations.ts'
 import { IDEMPOTENCY_HEADER } from '../schemas/idempotency-key.ts'
 import { toJsonSchema } from '../schemas/json-schema.ts'
 import { pageParameters } from '../schemas/query.ts'
@@ -74,7 +75,7 @@ const petId = {
 }
 
 /** The compiler names an operation that is missing here. */
-function descriptions(bodyLimit: number): Readonly<Record<OperationName, Description>> {
+function descriptions({ bodyLimit, readOnly }: DocumentedOptions): Readonly<Record<OperationName, Description>> {
   return {
     listPets: {
       summary: 'List animals',
@@ -100,7 +101,9 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
 
     createPet: {
       summary: 'Add an animal',
-      description: `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.`,
+      description:
+        `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.` +
+        (readOnly ? ' The service is read-only now, so each request gets 503.' : ''),
       parameters: [
         {
           name: 'Idempotency-Key',
@@ -141,17 +144,17 @@ function descriptions(bodyLimit: number): Readonly<Record<OperationName, Descrip
 }
 
 /** Returns the paths of the document, from the table of operations. */
-export function documentPaths(bodyLimit: number): Record<string, Record<string, unknown>> {
-  const described = descriptions(bodyLimit)
+export function documentPaths(options: DocumentedOptions): Record<string, Record<string, unknown>> {
+  const described = descriptions(options)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const name of operationNames) {
     const { method, path } = operations[name]
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(name, described[name]) }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(name, described[name], options) }
   }
   return paths
 }
 
-function operationObject(name: OperationName, described: Description) {
+function operationObject(name: OperationName, described: Description, options: DocumentedOptions) {
   const { summary, description, parameters, requestBody, success } = described
   const { status, description: meaning, headers, ...response } = success
   const { deprecation } = operations[name]
@@ -159,15 +162,18 @@ function operationObject(name: OperationName, described: Description) {
     operationId: name,
     tags: ['pets'],
     summary,
-    description: deprecation
-      ? `${description} This operation is removed on ${dateText(deprecation.removedAt)}.`
-      : description,
+    description: deprecation ? `${description} ${removalText(deprecation, options)}` : description,
     ...(deprecation && { deprecated: true }),
     parameters,
     ...(requestBody && { requestBody }),
     responses: {
       [status]: { description: meaning, headers: headerRefs(name, headers), ...response },
-      ...errorResponses(name),
+      ...errorResponses(name, options),
     },
   }
+}
+
+function removalText({ removedAt }: Deprecation, { sunset }: DocumentedOptions): string {
+  const day = dateText(removedAt)
+  return sunset === 'enforce' ? `This operation is removed on ${day}.` : `The removal is announced for ${day}.`
 }

@@ -1,13 +1,18 @@
 import * as z from 'zod/mini'
+import type { PetStore } from '../pet-store.ts'
 import { invalidOption, optionsOf, textThat } from '../schemas/options.ts'
 import { parseOptions } from '../schemas/parse-options.ts'
 import { isUrl } from '../support/text.ts'
+import { openApiDocument } from './document.ts'
 
 /** The options of {@link referenceHtml}. */
 export interface ReferenceOptions {
   /** The title of the page. @default 'Pet store API' */
   readonly title?: string | undefined
-  /** The path or URL of the OpenAPI document. @default '/openapi.json' */
+  /**
+   * The path or URL of another OpenAPI document, such as one to which you have added your own routes.
+   * @default the page contains the document of the store
+   */
   readonly documentUrl?: string | undefined
   /**
    * The path or URL of the viewer: the file `dist/browser/standalone.js` of the package
@@ -39,7 +44,7 @@ const SETTINGS = {
   showDeveloperTools: 'never',
 }
 
-const address = textThat(
+const pathOrUrl = textThat(
   (text) => text.trim() !== '' && isUrl(text, 'https://a') && /^https?:$/.test(new URL(text, 'https://a').protocol),
   'a path or an http or https URL',
 )
@@ -49,30 +54,32 @@ const HASH = /^(?:sha256-[a-z\d+/]{43}=|sha384-[a-z\d+/]{64}|sha512-[a-z\d+/]{86
 
 const referenceOptions = optionsOf<ReferenceOptions>({
   title: z.optional(textThat((text) => text.trim() !== '', 'a title')),
-  documentUrl: z.optional(address),
-  scriptUrl: z.optional(address),
+  documentUrl: z.optional(pathOrUrl),
+  scriptUrl: z.optional(pathOrUrl),
   integrity: z.optional(textThat((text) => HASH.test(text), 'a hash such as "sha384-…" in Base64')),
 })
 
 /**
- * Returns an HTML page that shows the OpenAPI document with Scalar, a well-known viewer: all
- * operations, with samples in many languages, and a form that sends them. Serve the document of
- * `openApiDocument` too, and see "The reference page" in `docs/mounting.md`.
+ * Returns an HTML page that shows the OpenAPI document of a store with Scalar, a well-known viewer: all
+ * operations, with samples in many languages, and a form that sends them. The page contains the
+ * document. See "The reference page" in `docs/mounting.md`.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
+ * import { createPetStore } from 'petstore-kit'
  * import { referenceHtml } from 'petstore-kit/openapi'
  *
- * const page = referenceHtml({ documentUrl: '/openapi.json' })
+ * const petStore = createPetStore()
+ * const page = referenceHtml(petStore, { title: 'Shop API' })
  * const response = new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8' } })
  * console.log(response.status) // 200
  * ```
  */
-export function referenceHtml(given: ReferenceOptions = {}): string {
+export function referenceHtml(petStore: PetStore, given: ReferenceOptions = {}): string {
   const options = parseOptions(referenceOptions, given)
   if (options.integrity !== undefined && options.scriptUrl === undefined)
     throw invalidOption('integrity', 'a scriptUrl beside it, whose file has this hash', options.integrity)
-  const { title = 'Pet store API', documentUrl = '/openapi.json', scriptUrl = VIEWER.scriptUrl } = options
+  const { title = 'Pet store API', documentUrl, scriptUrl = VIEWER.scriptUrl } = options
   const integrity = options.scriptUrl === undefined ? VIEWER.integrity : options.integrity
   const file = escaped(scriptUrl)
   // Without `crossorigin`, a browser cannot read the file of another host, and refuses its hash.
@@ -89,17 +96,27 @@ export function referenceHtml(given: ReferenceOptions = {}): string {
     </style>
   </head>
   <body>
-    <script id="api-reference" data-url="${escaped(documentUrl)}" data-configuration="${escaped(JSON.stringify(SETTINGS))}"></script>
+    ${documentElement(petStore, documentUrl)}
     <script src="${file}"${hash}></script>
     <p>
       This page needs JavaScript and the file <a href="${file}">${file}</a>, which your browser could not load, or which is
       not the expected one. Without a network, petstore serve uses an installed copy: run npm install ${VIEWER.package},
       and start it again. In a server of your own, serve the file dist/browser/standalone.js of this package, and pass its
-      path as scriptUrl. The <a href="${escaped(documentUrl)}">OpenAPI document</a> has the same content.
+      path as scriptUrl.
     </p>
   </body>
 </html>
 `
+}
+
+/** Returns the element that tells the viewer its document: as its text, or as an address. */
+function documentElement(petStore: PetStore, documentUrl: string | undefined): string {
+  const settings = `data-configuration="${escaped(JSON.stringify(SETTINGS))}"`
+  if (documentUrl !== undefined)
+    return `<script id="api-reference" data-url="${escaped(documentUrl)}" ${settings}></script>`
+  // A script element has no character references, and `</script` in a text of the document would end it.
+  const text = JSON.stringify(openApiDocument(petStore)).replaceAll('<', '\\u003c')
+  return `<script id="api-reference" type="application/json" ${settings}>${text}</script>`
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import type { PetStore } from '../../src/index.ts'
+import { createPetStore, type PetStore } from '../../src/index.ts'
 import { openApiDocument } from '../../src/openapi/index.ts'
 import { responseChecker } from '../support/response-checker.ts'
 import { fetchClient, type Send } from './http/client.ts'
@@ -15,7 +15,7 @@ interface Fixtures {
 }
 
 const { toFetch, mountOf }: Fixtures = await import(hostProgram('fixtures.mjs'))
-const checkResponse = responseChecker(openApiDocument())
+const checkResponse = responseChecker(openApiDocument(createPetStore()))
 const start = async () => ({ send: checked(fetchClient(toFetch(({ petStore }) => petStore.fetch))) })
 
 /** Checks every response of a pet store against the OpenAPI document. */

@@ -33,6 +33,7 @@ const layers = [
   'pet-store.ts',
   'readiness.ts',
   'memory',
+  'documented-options.ts',
   'options.ts',
   'guard-ports.ts',
   'quota',

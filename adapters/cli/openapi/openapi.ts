@@ -1,5 +1,5 @@
-import type { ApiRequest } from '../../../src/index.ts'
-import type { OpenApiDocument, OpenApiOptions } from '../../../src/openapi/index.ts'
+import { type ApiRequest, createPetStore, type PetStore } from '../../../src/index.ts'
+import type { OpenApiDocument } from '../../../src/openapi/index.ts'
 import type { SiteRoute } from '../../hosts/node/site.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from '../page/shared-document.ts'
 import { isProxied } from '../page/visitor.ts'
@@ -11,7 +11,8 @@ export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'
 }
 
 export async function runOpenApi({ planLimits, ...address }: OpenApiFlags): Promise<void> {
-  await print(JSON.stringify(await documentOf({ ...address, plans: planLimits }), undefined, 2))
+  const petStore = createPetStore({ ...address, plans: planLimits })
+  await print(JSON.stringify(await documentOf(petStore), undefined, 2))
 }
 
 /**
@@ -24,11 +25,11 @@ const ORIGIN = 'http://origin-of-the-request.invalid'
  * Any web page may read the document: it contains no secret, and editors of OpenAPI documents are
  * web pages.
  */
-export function documentRoute(options: OpenApiOptions): SiteRoute {
+export function documentRoute(petStore: PetStore): SiteRoute {
   const headers = ['Content-Type', 'application/json', 'Access-Control-Allow-Origin', '*']
   let written: Promise<SharedDocument> | undefined
   return async (request) => {
-    written ??= documentOf(options, ORIGIN).then((document) => sharedDocument(JSON.stringify(document)))
+    written ??= documentOf(petStore, ORIGIN).then((document) => sharedDocument(JSON.stringify(document)))
     return documentResponse(withOrigin(await written, originOf(request)), request, headers)
   }
 }
@@ -56,12 +57,12 @@ function originOf(request: ApiRequest): string {
 
 /**
  * Loads the code for the OpenAPI document on demand, because most commands do not need it. Without
- * the option `publicUrl`, the URL of the server begins with `origin`. The links in examples stay
+ * a public URL, the URL of the server is a path: then `origin` precedes it. The links in examples stay
  * relative, as the server sends them.
  */
-async function documentOf(options: OpenApiOptions, origin = ''): Promise<OpenApiDocument> {
+async function documentOf(petStore: PetStore, origin = ''): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../../src/openapi/index.ts')
-  const document = openApiDocument(options)
-  if (options.publicUrl !== undefined) return document
-  return { ...document, servers: document.servers.map(({ url }) => ({ url: origin + url })) }
+  const document = openApiDocument(petStore)
+  const servers = document.servers.map(({ url }) => ({ url: url.startsWith('/') ? origin + url : url }))
+  return { ...document, servers }
 }

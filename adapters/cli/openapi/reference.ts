@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { PetStore } from '../../../src/index.ts'
 import { referenceHtml, VIEWER } from '../../../src/openapi/reference.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { documentResponse, sharedDocument } from '../page/shared-document.ts'
 
 const SCRIPT_PATH = '/reference/scalar.js'
 
+/** The document there has the address to which the request was sent, as in the samples of the viewer. */
+const DOCUMENT = { documentUrl: '/openapi.json' }
+
 /**
  * Returns the routes of the reference.
  * @param viewer - the file of an installed `@scalar/api-reference`; `undefined` to use the CDN
  */
-export function referenceRoutes(viewer: string | undefined): SiteRoutes {
-  if (viewer === undefined) return { '/reference': pageRoute(referenceHtml(), VIEWER.scriptUrl) }
+export function referenceRoutes(petStore: PetStore, viewer: string | undefined): SiteRoutes {
+  if (viewer === undefined) return { '/reference': pageRoute(referenceHtml(petStore, DOCUMENT), VIEWER.scriptUrl) }
   return {
-    '/reference': pageRoute(referenceHtml({ scriptUrl: SCRIPT_PATH }), "'self'"),
+    '/reference': pageRoute(referenceHtml(petStore, { ...DOCUMENT, scriptUrl: SCRIPT_PATH }), "'self'"),
     [SCRIPT_PATH]: scriptRoute(viewer),
   }
 }

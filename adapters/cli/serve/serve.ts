@@ -95,16 +95,15 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
 }
 
 async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, flags: ServeFlags) {
-  const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
+  const { port, host, trustProxy, publicUrl } = flags
   const { basePath } = petStore
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
-  const described = { publicUrl, basePath, plans: planLimits, bodyLimit }
   const logged = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
-    '/openapi.json': documentRoute(described),
-    ...referenceRoutes(installedViewer()),
+    '/openapi.json': documentRoute(petStore),
+    ...referenceRoutes(petStore, installedViewer()),
     ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, pets, log: logged, resets }),
   })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }

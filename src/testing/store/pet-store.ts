@@ -117,7 +117,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   }
 
   const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
-  const { handle, basePath } = petStore
+  const { basePath } = petStore
   const linkBase = linkBaseOf(basePath, storeOptions.publicUrl)({ path: basePath, route: '', query: '' })
   const request: TestPetStore['request'] = async (asked, init = {}) => {
     if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
@@ -137,6 +137,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 
   const hostPets = forwarding(() => current().pets)
   return {
+    // The test store may be mounted and documented too, so it has the symbols of a store.
+    ...petStore,
     petStore: {
       ...petStore,
       admit: (...parameters) => current().petStore.admit(...parameters),
@@ -144,8 +146,6 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       ready: () => current().petStore.ready(),
     },
     fetch,
-    handle,
-    basePath,
     request,
     client: {
       ...forwarding(() => current().client),

@@ -1,3 +1,4 @@
+import { documentedOptionsOf, withDocumentedOptions } from '../../documented-options.ts'
 import { buildRequest, FetchRequest, fetchThrough, type PetStoreFetch } from '../../http/fetch.ts'
 import type { ApiRequest } from '../../http/request.ts'
 import { type ApiResponse, toResponse } from '../../http/response.ts'
@@ -45,9 +46,13 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
 
   const { basePath } = generation.parts.petStore
   const adapterFunctions = forwarding(() => adapterFunctionsOf(generation.parts.petStore))
+  const documented = () => documentedOptionsOf(generation.parts.petStore)
   return {
     fetch,
-    petStore: withAdapterFunctions({ fetch: fetchThrough(handle), handle, basePath }, adapterFunctions),
+    petStore: withDocumentedOptions(
+      withAdapterFunctions({ fetch: fetchThrough(handle), handle, basePath }, adapterFunctions),
+      documented,
+    ),
     ...faults,
     requests,
     current: () => generation.parts,

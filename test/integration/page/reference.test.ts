@@ -39,7 +39,10 @@ async function sendEach(page: Page, token: string): Promise<void> {
 describe.skipIf(isMissing)('the reference of petstore serve', () => {
   test('each operation is sent as the document shows it, with success', async () => {
     const { petStore, token, requests } = await createTestPetStore({ pets: ANIMALS.map((name) => ({ name })) })
-    const site = withSite(petStore, { '/openapi.json': documentRoute({}), ...referenceRoutes(installedViewer()) })
+    const site = withSite(petStore, {
+      '/openapi.json': documentRoute(petStore),
+      ...referenceRoutes(petStore, installedViewer()),
+    })
     const server = await serve(site, { port: 0 })
     onTestFinished(server.close)
     const { page, faults } = await chromium.openWithoutSecret(`${server.url}/reference`)
@@ -114,8 +117,7 @@ describe.skipIf(isMissing)('the reference from the CDN', () => {
   /** Opens the reference of a public host. `script` is what the CDN responds with; `undefined` if there is no network. */
   async function openFrom(script: string | undefined) {
     const { petStore, token, requests } = await createTestPetStore({ pets: ANIMALS.map((name) => ({ name })) })
-    const site = withSite(petStore, { '/openapi.json': documentRoute({ publicUrl: 'https://shop.example' }) })
-    const server = await serve(site, { port: 0 })
+    const server = await serve(petStore, { port: 0 })
     onTestFinished(server.close)
     const { page } = await chromium.openWithoutSecret('data:text/html,')
     const others: string[] = []
@@ -127,7 +129,7 @@ describe.skipIf(isMissing)('the reference from the CDN', () => {
           ? route.abort()
           : route.fulfill({ body: script, contentType: 'text/javascript', headers })
       if (host !== 'shop.example') others.push(host)
-      if (pathname === '/docs') return route.fulfill({ body: referenceHtml(), contentType: 'text/html' })
+      if (pathname === '/docs') return route.fulfill({ body: referenceHtml(petStore), contentType: 'text/html' })
       const response = await route.fetch({ url: server.url + pathname })
       return route.fulfill({ response })
     })

@@ -54,7 +54,11 @@ export async function startSite(
     folder: join(import.meta.dirname, '../../../dist/page'),
     ...options,
   })
-  const site = { '/openapi.json': documentRoute({}), ...referenceRoutes(installedViewer()), ...pages }
+  const site = {
+    '/openapi.json': documentRoute(petStore),
+    ...referenceRoutes(petStore, installedViewer()),
+    ...pages,
+  }
   const server = await serve(withSite(petStore, site), { port })
   onTestFinished(server.close)
   return {

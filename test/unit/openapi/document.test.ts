@@ -1,20 +1,36 @@
+import { inspect } from 'node:util'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
 import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { matchRoute } from '../../../src/http/routes.ts'
-import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
+import { createPetStore, type PetStoreOptions } from '../../../src/index.ts'
+import { openApiDocument } from '../../../src/openapi/index.ts'
 import { operationNames, unmatchedErrorCodes } from '../../../src/operations.ts'
+import { createTestPetStore } from '../../../src/testing/index.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly description: string
+  readonly deprecated?: boolean
+  readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { examples?: object } } }>>
+}
 
 const plans = { free: { perMinute: 10, perDay: 100 }, 'gold|<b>': { perMinute: 2_000, perDay: 3_000_000 } }
-const documents: readonly (readonly [string, OpenApiOptions])[] = [
+const documents: readonly (readonly [string, PetStoreOptions])[] = [
   ['no options', {}],
-  ['every option', { publicUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
+  ['an address and plans', { publicUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
+  ['other rules', { ban: false, cors: true, readOnly: true, sunset: 'announce', plans }],
   ['the base path /', { basePath: '/' }],
 ]
 
+/** Returns the document of a new store with these options. */
+function documentOf(options: PetStoreOptions = {}) {
+  return openApiDocument(createPetStore(options))
+}
+
 describe.each(documents)('with %s', (_, options) => {
-  const document = openApiDocument(options)
+  const document = documentOf(options)
 
   test('the document passes the recommended-strict rules of Redocly', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
@@ -29,16 +45,10 @@ describe.each(documents)('with %s', (_, options) => {
 })
 
 describe('the operations', () => {
-  const { paths, components } = openApiDocument()
+  const { paths, components } = documentOf()
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ place: `${method} ${path}`, ...(operation as Operation) })),
   )
-
-  interface Operation {
-    readonly operationId: string
-    readonly deprecated?: boolean
-    readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { examples?: object } } }>>
-  }
 
   test('the document has every operation of the table, at its route', () => {
     expect(operations.map(({ operationId }) => operationId)).toEqual(operationNames)
@@ -63,7 +73,7 @@ describe('the operations', () => {
 })
 
 describe('the headers', () => {
-  const { headers } = openApiDocument().components as { headers: Record<string, Record<string, unknown>> }
+  const { headers } = documentOf().components as { headers: Record<string, Record<string, unknown>> }
 
   test('each header has an example', () => {
     for (const [name, header] of Object.entries(headers))
@@ -78,7 +88,7 @@ describe('the headers', () => {
 
 describe('the texts', () => {
   test('the document states the limits that the options set', () => {
-    const { paths, components } = openApiDocument({ bodyLimit: 2_000, maxNameLength: 50, defaultStatus: 'pending' })
+    const { paths, components } = documentOf({ bodyLimit: 2_000, maxNameLength: 50, defaultStatus: 'pending' })
     expect(paths['/pets']?.post).toMatchObject({ description: expect.stringContaining('more than 2,000 bytes') })
     expect(components.schemas.PetToAdd).toMatchObject({
       properties: { name: { maxLength: 50 }, status: { default: 'pending' } },
@@ -90,7 +100,7 @@ describe('the texts', () => {
 })
 
 describe('the schemas', () => {
-  const { schemas } = openApiDocument().components as { schemas: Record<string, Record<string, unknown>> }
+  const { schemas } = documentOf().components as { schemas: Record<string, Record<string, unknown>> }
 
   test('the schemas allow further members and error codes', () => {
     expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|safe/)
@@ -106,7 +116,7 @@ describe('the schemas', () => {
 })
 
 describe('the options', () => {
-  const urlOf = (options: OpenApiOptions) => openApiDocument(options).servers[0]?.url
+  const urlOf = (options: PetStoreOptions) => documentOf(options).servers[0]?.url
 
   test.each([
     [{}, '/v1'],
@@ -122,7 +132,7 @@ describe('the options', () => {
   })
 
   test('the option plans adds plans to those of the specification', () => {
-    const { info, 'x-rate-limits': limits } = openApiDocument({ plans })
+    const { info, 'x-rate-limits': limits } = documentOf({ plans })
     expect(limits).toEqual({
       ...plans,
       pro: { perMinute: 300, perDay: 10_000 },
@@ -132,14 +142,52 @@ describe('the options', () => {
     expect(info.description).toContain('| gold\\|\\<b\\> | 2,000 | 3,000,000 |\n')
   })
 
+  test('with sunset announce, the document does not say that getPet is removed', () => {
+    const { paths, components, info } = documentOf({ sunset: 'announce' })
+    const getPet = paths['/pets/{petId}']?.get as Operation
+    expect(getPet.description).toContain('The removal is announced for 5 December 2030.')
+    expect(getPet.responses).not.toHaveProperty('410')
+    expect(components.examples).not.toHaveProperty('operation_removed')
+    expect(info.description).not.toContain('operation_removed')
+  })
+
+  test('the document says that a store is read-only', () => {
+    const { post } = documentOf({ readOnly: true }).paths['/pets'] as { post: Operation }
+    expect(post.description).toContain('each request gets 503')
+  })
+
   test.each([
-    ['publicUrl', { publicUrl: '/v1' }],
-    ['basePath', { basePath: 'v1' }],
-    ['plans.free.perDay', { plans: { free: { perMinute: 1, perDay: 0 } } }],
-    ['bodyLimit', { bodyLimit: 0 }],
-    ['ban.seconds', { ban: { seconds: 0 } }],
-    ['title', { title: 'Shop' }],
-  ] as const)('the error for an invalid option names the option: %s', (name, options) => {
-    expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
+    [false, undefined],
+    [true, 'Web pages of any origin may send requests.'],
+    [{ origins: ['https://shop.example'] }, 'Web pages of certain other origins may send requests.'],
+  ])('with cors %j, the document says %s', (cors, text = '') => {
+    const [found = ''] = /Web pages [^.]+\./.exec(documentOf({ cors }).info.description) ?? []
+    expect(found).toBe(text)
+  })
+})
+
+describe('the store', () => {
+  test('a copy of a store has the document of the store', () => {
+    const petStore = createPetStore({ plans })
+    expect(openApiDocument({ ...petStore, handle: petStore.handle })).toEqual(openApiDocument(petStore))
+  })
+
+  test('a test store has the document of a store with the same options', async () => {
+    const testStore = await createTestPetStore({ plans })
+    expect(openApiDocument(testStore)).toEqual(documentOf({ plans }))
+    expect(openApiDocument(testStore.petStore)).toEqual(documentOf({ plans }))
+  })
+
+  test.each([[undefined], [{ basePath: '/v1' }], [{ fetch: () => {}, handle: () => {} }]])(
+    'anything else is rejected: %j',
+    (value) => {
+      expect(() => openApiDocument(value as never)).toThrow(/^option petStore: expected a pet store /)
+    },
+  )
+
+  test('a printed store does not show its options', () => {
+    expect(inspect(createPetStore({ plans: { 'secret-plan': { perMinute: 1, perDay: 1 } } }))).not.toContain(
+      'secret-plan',
+    )
   })
 })

@@ -7,10 +7,12 @@ import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
+import { createPetStore } from '../../../src/index.ts'
 import { openApiDocument, referenceHtml } from '../../../src/openapi/index.ts'
 
-const openApi = openApiDocument({ basePath: '/v1' })
-const docs = referenceHtml({ scriptUrl: '/scalar.js' })
+const petStore = createPetStore()
+const openApi = openApiDocument(petStore)
+const docs = referenceHtml(petStore, { scriptUrl: '/scalar.js' })
 const scalar = createRequire(import.meta.url).resolve('@scalar/api-reference/browser/standalone.js')
 
 /** Starts a server on a free port of this machine, and returns a function that sends a request to it. */

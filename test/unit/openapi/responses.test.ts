@@ -9,7 +9,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 import { operationRequests } from '../../support/operation-requests.ts'
 import { responseChecker } from '../../support/response-checker.ts'
 
-const document = openApiDocument()
+const document = openApiDocument(createPetStore())
 const check = responseChecker(document)
 
 /** How to cause a response: the request to send, and the options of the store. */

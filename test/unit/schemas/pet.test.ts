@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type * as z from 'zod/mini'
 import {
+  createPetStore,
   type IssueOptions,
   type KeyChanges,
   type NewPet,
@@ -39,7 +40,7 @@ test('the type of each schema equals its interface', () => {
 })
 
 describe('the OpenAPI document', () => {
-  const { schemas } = openApiDocument({ maxNameLength: 5 }).components
+  const { schemas } = openApiDocument(createPetStore({ maxNameLength: 5 })).components
   const isInt64 = (value: number) => BigInt.asIntN(64, BigInt(value)) === BigInt(value)
   const int64 = { type: 'number' as const, validate: isInt64 }
   const ajv = new Ajv2020({ strict: false, formats: { int64 } })

@@ -1,14 +1,15 @@
 import { describe, expect, test, vi } from 'vitest'
 import { documentRoute } from '../../../../adapters/cli/openapi/openapi.ts'
 import { withSite } from '../../../../adapters/hosts/node/site.ts'
-import { createPetStore, toApiRequest } from '../../../../src/index.ts'
-import { type OpenApiOptions, openApiDocument } from '../../../../src/openapi/index.ts'
+import { createPetStore, type PetStoreOptions, toApiRequest } from '../../../../src/index.ts'
+import { openApiDocument } from '../../../../src/openapi/index.ts'
 
 vi.mock('../../../../src/openapi/index.ts', { spy: true })
 
 /** Requests the OpenAPI document from a server with these options. */
-async function get(options: OpenApiOptions, headers: Record<string, string> = {}) {
-  const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute(options) })
+async function get(options: PetStoreOptions, headers: Record<string, string> = {}) {
+  const petStore = createPetStore(options)
+  const { handle } = withSite(petStore, { '/openapi.json': documentRoute(petStore) })
   const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
   const names = response.headers.filter((_, index) => index % 2 === 0)
   const body = 'bytes' in response ? String(response.bytes) : response.body
@@ -18,7 +19,11 @@ async function get(options: OpenApiOptions, headers: Record<string, string> = {}
 describe('GET /openapi.json', () => {
   test('GET /openapi.json needs no key and is not counted', async () => {
     const { status, headers, body } = await get({})
-    expect([status, headers['Content-Type'], JSON.parse(body)]).toEqual([200, 'application/json', openApiDocument()])
+    expect([status, headers['Content-Type'], JSON.parse(body)]).toEqual([
+      200,
+      'application/json',
+      openApiDocument(createPetStore()),
+    ])
     expect(headers).not.toHaveProperty('X-RateLimit-Limit')
   })
 
@@ -40,12 +45,13 @@ describe('GET /openapi.json', () => {
     ['a path for a strange host', {}, { host: 'a.test/<b>' }, '/v1'],
   ] as const)('the address in the document is %s', async (_, options, headers, url) => {
     const { body } = await get(options, headers)
-    expect(JSON.parse(body)).toEqual({ ...openApiDocument(options), servers: [{ url }] })
+    expect(JSON.parse(body)).toEqual({ ...openApiDocument(createPetStore(options)), servers: [{ url }] })
   })
 
   test('the document is written once for all hosts', async () => {
     vi.mocked(openApiDocument).mockClear()
-    const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute({}) })
+    const petStore = createPetStore()
+    const { handle } = withSite(petStore, { '/openapi.json': documentRoute(petStore) })
     const send = (host: string) => handle(toApiRequest(new Request('http://a/openapi.json', { headers: { host } })))
     for (let i = 0; i < 20; i++) await send(`host-${i}.test`)
     expect(openApiDocument).toHaveBeenCalledOnce()

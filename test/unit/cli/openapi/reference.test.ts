@@ -9,7 +9,8 @@ import { VIEWER } from '../../../../src/openapi/reference.ts'
 
 /** Returns a function that requests a path from a server with this file of the viewer. */
 function site(viewer: string | undefined) {
-  const { handle } = withSite(createPetStore(), referenceRoutes(viewer))
+  const petStore = createPetStore()
+  const { handle } = withSite(petStore, referenceRoutes(petStore, viewer))
   return async (path: string) => {
     const response = await handle(toApiRequest(new Request(`http://a${path}`)))
     const policy = response.headers[response.headers.indexOf('Content-Security-Policy') + 1] ?? ''

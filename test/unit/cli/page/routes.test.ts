@@ -39,7 +39,7 @@ function site(options: Partial<PageOptions> = {}) {
     folder,
     ...options,
   })
-  const { handle } = withSite(petStore, { '/openapi.json': documentRoute({}), ...routes })
+  const { handle } = withSite(petStore, { '/openapi.json': documentRoute(petStore), ...routes })
   return async (path: string, headers: Record<string, string> = {}, method = 'GET', address = '127.0.0.1') => {
     const all = { host: 'localhost:3000', 'petstore-secret': 'of-this-run', ...headers }
     const request = new Request(`http://localhost${path}`, { headers: all, method })
