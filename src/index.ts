@@ -25,6 +25,7 @@ export {
   type PlanLimits,
   petStatuses,
   type RateLimit,
+  type UsageWindow,
 } from './model.ts'
 export type { OperationName } from './operations.ts'
 export type { PetStoreOptions } from './options.ts'
@@ -62,7 +63,7 @@ export type {
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
-export type { Usage, UsageFunctions, UsageWindow } from './quota/usage.ts'
+export type { Usage, UsageFunctions } from './quota/usage.ts'
 export type { Readiness } from './readiness.ts'
-export type { CreationReport, ErrorReport, ResponseReport } from './reports/observers.ts'
+export type { CreationReport, ErrorReport, LimitReport, ResponseReport } from './reports/observers.ts'
 export type { InitialPet, PetInput } from './schemas/pet.ts'

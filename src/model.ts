@@ -62,6 +62,18 @@ export interface PlanLimits {
   readonly perDay: number
 }
 
+/** One of the two windows in which requests are counted. */
+export interface UsageWindow {
+  /** The largest number of requests in the window. */
+  readonly limit: number
+  /** The requests that were served in the window. */
+  readonly used: number
+  /** The requests that remain in the window. */
+  readonly remaining: number
+  /** When the window ends, in milliseconds since the Unix epoch. */
+  readonly resetsAt: number
+}
+
 /** The rate limit in the headers of a response. */
 export interface RateLimit {
   /** The largest number of requests in the current window. */

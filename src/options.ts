@@ -5,7 +5,13 @@ import { linkBaseOf } from './http/request.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
-import { type CreationReport, type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
+import {
+  type CreationReport,
+  type ErrorReport,
+  type LimitReport,
+  logError,
+  type ResponseReport,
+} from './reports/observers.ts'
 import { expecting, type Shape } from './schemas/expected.ts'
 import { ban, limits, plans } from './schemas/limits.ts'
 import {
@@ -123,6 +129,19 @@ export interface PetStoreOptions {
    * @default none
    */
   readonly onPetCreated?: ((report: CreationReport) => void) | undefined
+  /**
+   * Called when a key comes close to a limit, reaches it or is banned: once in this process for each
+   * event, window, limit, and account or key. Not called for a client address. The response does not
+   * wait for it. If it throws or rejects, `onError` gets the error.
+   * @default none
+   */
+  readonly onLimit?: ((report: LimitReport) => void) | undefined
+  /**
+   * The share of a limit at which `onLimit` gets the event `warned`, above 0 and up to 1. With 1, there
+   * are no warnings.
+   * @default 0.8
+   */
+  readonly warnAt?: number | undefined
 }
 
 const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
@@ -153,6 +172,8 @@ const corsOptions = optionsOf<CorsOptions>({
   maxAgeSeconds: z.optional(wholeNumber(0)),
 })
 
+const SHARE = expecting('a number above 0 and up to 1, such as 0.8')
+
 export const storeShape = {
   storage: z.optional(withMethods<PetStorage>({ list: true, create: true, get: true })),
   keyStore: z.optional(keyStore),
@@ -179,6 +200,8 @@ export const storeShape = {
   onError: z.optional(functionOf<NonNullable<PetStoreOptions['onError']>>()),
   onResponse: z.optional(functionOf<NonNullable<PetStoreOptions['onResponse']>>()),
   onPetCreated: z.optional(functionOf<NonNullable<PetStoreOptions['onPetCreated']>>()),
+  onLimit: z.optional(functionOf<NonNullable<PetStoreOptions['onLimit']>>()),
+  warnAt: z.optional(z.number(SHARE).check(z.refine((share) => share > 0 && share <= 1, SHARE))),
 } satisfies Shape<PetStoreOptions>
 
 const storeOptions = optionsOf<PetStoreOptions>(storeShape)
@@ -231,7 +254,9 @@ export function resolveOptions(given: PetStoreOptions) {
       onError: options.onError ?? logError,
       onResponse: options.onResponse,
       onPetCreated: options.onPetCreated,
+      onLimit: options.onLimit,
     },
+    warnAt: options.warnAt ?? 0.8,
     readOnly: options.readOnly ?? false,
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT,

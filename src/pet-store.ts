@@ -24,9 +24,10 @@ import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { hostPets, type Pets } from './pets/host-pets.ts'
 import { listPets } from './pets/list.ts'
-import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaStore } from './ports.ts'
+import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount, QuotaStore } from './ports.ts'
 import { type AskQuota, allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
+import { limitEvents } from './quota/limit-events.ts'
 import {
   type Allowance,
   addRateLimitHeaders,
@@ -35,16 +36,18 @@ import {
   missingLimits,
   quotaRequestOf,
   tooManyRequests,
+  windowsOf,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/remember-refusals.ts'
 import { peekOf, type UsageFunctions, usageFunctions } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
-import { aboutRequest, reportCreation, reportFault, reportResponse } from './reports/observers.ts'
+import { aboutRequest, reportCreation, reportFault, reportLimit, reportResponse } from './reports/observers.ts'
 import { hostPetSchemas } from './schemas/host-pets.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
+import { wrapPort } from './support/wrap-port.ts'
 
 /**
  * A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno
@@ -129,6 +132,8 @@ interface RequestContext {
    * subjects are independent.
    */
   subject: string
+  /** `undefined` for a request that is not counted, also while `onQuotaFailure: 'allow'` serves it. */
+  count: QuotaCount | undefined
   allowance: Allowance | undefined
 }
 
@@ -176,6 +181,13 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const rememberingQuota = rememberRefusals(ports.quota)
   const asking: (ask: QuotaStore['spend']) => AskQuota =
     onQuotaFailure === 'allow' ? allowOnFailure(clock) : (ask) => (request) => ask(request)
+  const limitReports = observers.onLimit && limitEvents(resolved.warnAt)
+  const resettableQuota = wrapPort(rememberingQuota, {
+    reset: async (call, { subject }) => {
+      await call()
+      limitReports?.forget(subject)
+    },
+  })
   const spend = asking((request) => rememberingQuota.spend(request))
   // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
   const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
@@ -225,6 +237,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
       key: undefined,
       limits: quotaRules.anonymous,
       subject: '',
+      count: undefined,
       allowance: undefined,
     }
   }
@@ -291,9 +304,12 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     const quotaRequest = quotaRequestOf(key, clientAddress, context.limits, quotaRules, now)
     context.subject = quotaRequest?.subject ?? ''
     const onFailure = (error: unknown) => reportFault(error, observers, aboutRequest(context))
-    const count = quotaRequest ? await askQuota(quotaRequest, onFailure) : untouchedCount(now)
-    const allowance = allowanceOf(count, context.limits)
+    const count = quotaRequest && (await askQuota(quotaRequest, onFailure))
+    const allowance = allowanceOf(count ?? untouchedCount(now), context.limits)
+    context.count = count
     context.allowance = allowance
+    if (key && count && limitReports)
+      for (const report of limitReports.takeNew(key, quotaRequest, count)) reportLimit(observers, context, report)
     if (key && !limits && !allowance.refusal) throw missingLimits(key)
     return allowance
   }
@@ -321,7 +337,12 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     addCommonHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
     if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
     if (cors) addCorsHeaders(headers, cors, request)
-    if (observers.onResponse) reportResponse(observers, context, response, isClosed, monotonic() - context.arrivedAt)
+    if (observers.onResponse)
+      reportResponse(observers, context, response, {
+        isClosed,
+        duration: monotonic() - context.arrivedAt,
+        windows: context.count && windowsOf(context.count, context.limits),
+      })
     return request.method === 'HEAD' ? headResponse(response) : response
   }
 
@@ -375,7 +396,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     keyStore,
     pets: hostPets(ports.storage, hostPetSchemas(resolved)),
     ready,
-    ...usageFunctions(rememberingQuota, quotaRules, clock),
+    ...usageFunctions(resettableQuota, quotaRules, clock),
   }
   const documented = withDocumentedOptions(petStore, () => resolved)
   return withAdapterFunctions(documented, {

@@ -1,6 +1,6 @@
 import { errorTable, PetStoreError } from '../errors.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
-import type { ApiKey, PlanLimits, RateLimit } from '../model.ts'
+import type { ApiKey, PlanLimits, RateLimit, UsageWindow } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { areValidLimits, LIMITS } from '../schemas/limits.ts'
 import { addressGroup } from '../support/ip-address.ts'
@@ -72,6 +72,17 @@ export function quotaRequestOf(
     limits,
     ban: false,
     now,
+  }
+}
+
+/** Returns both windows of a count. After a change to a smaller plan, more may be used than its limit. */
+export function windowsOf(count: QuotaCount, { perMinute, perDay }: PlanLimits): Record<'minute' | 'day', UsageWindow> {
+  const windowOf = (limit: number, used: number, resetsAt: number) => {
+    return { limit, used, remaining: Math.max(0, limit - used), resetsAt }
+  }
+  return {
+    minute: windowOf(perMinute, count.usedInMinute, count.minuteEndsAt),
+    day: windowOf(perDay, count.usedInDay, count.dayEndsAt),
   }
 }
 

@@ -1,23 +1,11 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import type { ApiKey, PlanLimits } from '../model.ts'
+import type { ApiKey, PlanLimits, UsageWindow } from '../model.ts'
 import type { Clock, QuotaCount, QuotaStore } from '../ports.ts'
 import { expecting } from '../schemas/expected.ts'
 import { describeSecret } from '../schemas/options.ts'
 import { parseOption } from '../schemas/parse-options.ts'
-import { customerRequestOf, limitsOf, missingLimits, type QuotaRules, subjectOf } from './rate-limit.ts'
-
-/** One of the two windows in which requests are counted. */
-export interface UsageWindow {
-  /** The largest number of requests in the window. */
-  readonly limit: number
-  /** The requests that were served in the window. */
-  readonly used: number
-  /** The requests that remain in the window. */
-  readonly remaining: number
-  /** When the window ends, in milliseconds since the Unix epoch. */
-  readonly resetsAt: number
-}
+import { customerRequestOf, limitsOf, missingLimits, type QuotaRules, subjectOf, windowsOf } from './rate-limit.ts'
 
 /** The used and the remaining requests of a key. Keys of one account share these counts. */
 export interface Usage {
@@ -82,20 +70,9 @@ export function peekOf({ peek }: QuotaStore): NonNullable<QuotaStore['peek']> {
   return peek
 }
 
-function usageOf({ plan }: ApiKey, count: QuotaCount, { perMinute, perDay }: PlanLimits): Usage {
-  const { usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil, now } = count
-  return {
-    plan,
-    minute: windowOf(perMinute, usedInMinute, minuteEndsAt),
-    day: windowOf(perDay, usedInDay, dayEndsAt),
-    bannedUntil: bannedUntil > now ? bannedUntil : undefined,
-    now,
-  }
-}
-
-/** After a change to a smaller plan, more requests may be used than the new limit permits. */
-function windowOf(limit: number, used: number, resetsAt: number): UsageWindow {
-  return { limit, used, remaining: Math.max(0, limit - used), resetsAt }
+function usageOf({ plan }: ApiKey, count: QuotaCount, limits: PlanLimits): Usage {
+  const { bannedUntil, now } = count
+  return { plan, ...windowsOf(count, limits), bannedUntil: bannedUntil > now ? bannedUntil : undefined, now }
 }
 
 function notSupported(method: string): PetStoreError {

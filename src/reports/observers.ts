@@ -2,7 +2,7 @@ import { codeOf, isPortFault, type PetStoreError, type PetStoreErrorCode } from 
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
 import type { Route } from '../http/routes.ts'
-import type { ApiKey, Pet, RateLimit } from '../model.ts'
+import type { ApiKey, Pet, RateLimit, UsageWindow } from '../model.ts'
 import type { OperationName } from '../operations.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
@@ -49,10 +49,17 @@ export interface ResponseReport {
   /** The account of the API key, if it has one. */
   readonly account?: string | undefined
   /**
-   * The rate limit that the headers of the response state; `undefined` for a request that was not
-   * counted.
+   * The rate limit that the headers of the response state; `undefined` for a request that was
+   * rejected before it could be counted.
    */
   readonly rateLimit?: RateLimit | undefined
+  /**
+   * The current UTC minute of the key or client address, after this request. `undefined` for a request
+   * that was not counted.
+   */
+  readonly minute?: UsageWindow | undefined
+  /** The current UTC day, in the same way. */
+  readonly day?: UsageWindow | undefined
   /**
    * Whether an earlier request with the same idempotency key has added the animal, so that this
    * request added none.
@@ -75,10 +82,33 @@ export interface CreationReport {
   readonly key: ApiKey
 }
 
+/** A report for `onLimit`, about a key that comes close to a limit, reaches it or is banned. */
+export interface LimitReport {
+  /** The API key of the request. The other keys of its account share its counts. */
+  readonly key: ApiKey
+  /**
+   * The window of the limit: the UTC minute or the UTC day. Of a ban, the window whose refusals have
+   * caused it.
+   */
+  readonly window: 'minute' | 'day'
+  /**
+   * `warned` if the share `warnAt` of the limit is used, `reached` if the whole limit is used, and
+   * `banned` if requests after that have caused a ban.
+   */
+  readonly event: 'warned' | 'reached' | 'banned'
+  /** The requests that were served in the window. */
+  readonly used: number
+  /** The largest number of requests in the window. */
+  readonly limit: number
+  /** When the window ends, or the ban, in milliseconds since the Unix epoch. */
+  readonly resetsAt: number
+}
+
 /** The options that observe requests. The client still gets its response if they throw or reject. */
 export interface Observers {
   readonly onError: (error: unknown, report: ErrorReport) => void
   readonly onPetCreated?: ((report: CreationReport) => void) | undefined
+  readonly onLimit?: ((report: LimitReport) => void) | undefined
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
@@ -174,6 +204,14 @@ interface ReportedContext {
   readonly allowance: RateLimit | undefined
 }
 
+interface ResponseDetails {
+  /** Whether the client has disconnected. */
+  readonly isClosed: boolean
+  /** In milliseconds. */
+  readonly duration: number
+  readonly windows: Pick<ResponseReport, 'minute' | 'day'> | undefined
+}
+
 /** Returns what a report says about a request. */
 export function aboutRequest({ request: { method, target }, route, key }: ReportedContext) {
   return { method, target: originForm(target), operation: route.operation, keyId: key?.id } satisfies ErrorReport
@@ -189,13 +227,20 @@ export function reportCreation(observers: Observers, context: ReportedContext, p
   )
 }
 
+/** Calls `onLimit`, and does not wait for it. Calls `onError` if `onLimit` throws or rejects. */
+export function reportLimit(observers: Observers, context: ReportedContext, report: LimitReport): void {
+  callObserver(
+    () => observers.onLimit?.(report),
+    (failure) => reportFault(failure, observers, aboutRequest(context)),
+  )
+}
+
 /** Calls `onResponse`. Calls `onError` if `onResponse` throws or rejects. */
 export function reportResponse(
   observers: Observers,
   context: ReportedContext,
   { status, code, headers }: OwnResponse,
-  isClosed: boolean,
-  duration: number,
+  { isClosed, duration, windows }: ResponseDetails,
 ): void {
   const { clientAddress, key, allowance } = context
   const report: ResponseReport = {
@@ -205,6 +250,8 @@ export function reportResponse(
     plan: key?.plan,
     account: key?.account ?? undefined,
     rateLimit: allowance && { limit: allowance.limit, remaining: allowance.remaining, resetsAt: allowance.resetsAt },
+    minute: windows?.minute,
+    day: windows?.day,
     replayed: headers.includes('Idempotency-Replayed'),
     clientAddress,
     durationMs: Math.round(duration * 1_000) / 1_000,

@@ -580,13 +580,19 @@ describe('observers', () => {
   test('onResponse is called for every response and gets no credentials', async () => {
     const reported: ResponseReport[] = []
     const { send, add, key, token, clock } = await startApi({ onResponse: (report) => reported.push(report) })
-    const rateLimitOf = (remaining: number) => ({ limit: 60, remaining, resetsAt: clock.now() + 60_000 })
+    const minuteEndsAt = clock.now() + 60_000
+    const rateLimitOf = (remaining: number) => ({ limit: 60, remaining, resetsAt: minuteEndsAt })
+    const limitsAfter = (used: number) => ({
+      rateLimit: rateLimitOf(60 - used),
+      minute: { limit: 60, used, remaining: 60 - used, resetsAt: minuteEndsAt },
+      day: { limit: 1_000, used, remaining: 1_000 - used, resetsAt: clock.now() + 86_400_000 },
+    })
     await add('{"name":"Rex","categoryId":1}')
     await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
     await send('https://any.example/v1/none', { token: null })
     const known = { keyId: key.id, plan: 'free', replayed: false, durationMs: 0 }
     expect(reported).toEqual([
-      { ...known, method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', rateLimit: rateLimitOf(59) },
+      { ...known, method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', ...limitsAfter(1) },
       {
         ...known,
         method: 'GET',
@@ -594,7 +600,7 @@ describe('observers', () => {
         status: 200,
         operation: 'getPet',
         clientAddress: '192.0.2.1',
-        rateLimit: rateLimitOf(58),
+        ...limitsAfter(2),
       },
       {
         method: 'GET',

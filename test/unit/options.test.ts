@@ -10,7 +10,7 @@ import {
 
 const STORE_OPTIONS =
   'storage, keyStore, quota, clock, basePath, publicUrl, plans, anonymous, ipv6Prefix, ban, defaultStatus, maxNameLength, ' +
-  'bodyLimit, timeout, readOnly, cors, sunset, onQuotaFailure, onError, onResponse, onPetCreated'
+  'bodyLimit, timeout, readOnly, cors, sunset, onQuotaFailure, onError, onResponse, onPetCreated, onLimit, warnAt'
 
 /** Pairs: the name of an option in the error message, and an invalid value for this option. */
 const nonsense: [string, unknown][] = [
@@ -87,6 +87,11 @@ const nonsense: [string, unknown][] = [
   ['onError', {}],
   ['onResponse', 'log'],
   ['onPetCreated', true],
+  ['onLimit', {}],
+  ['warnAt', 0],
+  ['warnAt', 1.1],
+  ['warnAt', Number.NaN],
+  ['warnAt', '0.8'],
   ['storge', memory().storage],
   ['toString', 1],
 ]

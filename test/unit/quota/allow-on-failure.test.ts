@@ -26,7 +26,7 @@ function failingQuota() {
 
 test('a failing quota store is called once a second', async () => {
   const quota = failingQuota()
-  for (let i = 0; i < 10; i++) expect(await quota.spend()).toMatchObject({ granted: true, usedInMinute: 0 })
+  for (let i = 0; i < 10; i++) expect(await quota.spend()).toBeUndefined()
   expect([quota.calls, quota.failures]).toEqual([1, 1])
   quota.clock.advance(1_000)
   for (let i = 0; i < 10; i++) await quota.spend()
