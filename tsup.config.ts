@@ -32,6 +32,8 @@ const entry = {
   express: 'adapters/hosts/express.ts',
   fastify: 'adapters/hosts/fastify.ts',
   fetch: 'adapters/hosts/fetch.ts',
+  hono: 'adapters/hosts/hono.ts',
+  koa: 'adapters/hosts/koa.ts',
   node: 'adapters/hosts/node/index.ts',
   openapi: 'src/openapi/index.ts',
   postgres: 'adapters/back-ends/postgres/index.ts',

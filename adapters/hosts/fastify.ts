@@ -1,16 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod/mini'
 import { isBelow, originForm, pathOf } from '../../src/http/request.ts'
-import type { ApiResponse, PetStore } from '../../src/index.ts'
+import { pairsOf } from '../../src/http/response.ts'
+import type { AdmitOptions, ApiKey, ApiResponse, PetStore } from '../../src/index.ts'
 import { expecting } from '../../src/schemas/expected.ts'
-import { optionsOf } from '../../src/schemas/options.ts'
+import { invalidOption, optionsOf } from '../../src/schemas/options.ts'
 import { parseOptions } from '../../src/schemas/parse-options.ts'
+import { admitOnNode } from './node/guard.ts'
 import { nodeResponder, type ResponseWriter } from './node/handler.ts'
 import type { HostRequest, NodeIncoming, NodeOutgoing } from './node/messages.ts'
 import { hasAllHeaders, type MountedTarget, matchedPath, proxyHeaders } from './node/request.ts'
 import { discardBody, mergeHeaders } from './node/response.ts'
-import { mountWithHostSetting, noTrustProxy, petStore } from './shared/mounted-store.ts'
+import { mountGuardWithHostSetting } from './shared/mounted-guard.ts'
+import { type HostAddressReader, mountWithHostSetting, noTrustProxy, petStore } from './shared/mounted-store.ts'
 
+export type { ApiKey } from '../../src/index.ts'
 export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
 
 /** The options of {@link toFastifyPlugin}. */
@@ -97,12 +101,10 @@ export async function toFastifyPlugin(scope: FastifyScope, options: FastifyPlugi
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
-  const onRequest = ({ raw, ip, ips }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const incoming = raw as HostRequest
-    const write: ResponseWriter = (incoming, outgoing, response) => send(reply, incoming, outgoing, response)
-    const found = hasAllHeaders(incoming) ? ip : undefined
-    const address = readAddress(found, raw.socket?.remoteAddress, proxyHeaders(incoming), ips !== undefined)
-    return respond(incoming, reply.raw as ServerResponse, mountedTargetOf(incoming, mount), address, write)
+  const onRequest = (request: FastifyRequestLike, reply: FastifyReplyLike) => {
+    const incoming = request.raw as HostRequest
+    const address = addressOf(request, readAddress)
+    return respond(incoming, reply.raw as ServerResponse, mountedTargetOf(incoming, mount), address, writerTo(reply))
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // Without a prefix and a base path, `/*` is enough, because it also matches the root.
@@ -111,6 +113,12 @@ export async function toFastifyPlugin(scope: FastifyScope, options: FastifyPlugi
   // host's own document.
   const schema = { hide: true }
   for (const path of paths) scope.all(path, { exposeHeadRoute: false, schema, onRequest }, handler)
+}
+
+function addressOf({ raw, ip, ips }: FastifyRequestLike, readAddress: HostAddressReader): string | undefined {
+  const incoming = raw as HostRequest
+  const found = hasAllHeaders(incoming) ? ip : undefined
+  return readAddress(found, raw.socket?.remoteAddress, proxyHeaders(incoming), ips !== undefined)
 }
 
 /**
@@ -132,6 +140,10 @@ function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)
   return ''
+}
+
+function writerTo(reply: FastifyReplyLike): ResponseWriter {
+  return (incoming, outgoing, response) => send(reply, incoming, outgoing, response)
 }
 
 /** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
@@ -156,4 +168,68 @@ async function send(
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
     throw error
   }
+}
+
+/** The options of {@link fastifyGuard}. */
+export interface FastifyGuardOptions extends AdmitOptions {
+  /** Fastify has its own option: `Fastify({ trustProxy: ['10.0.0.0/8'] })`. */
+  readonly trustProxy?: undefined
+}
+
+/** A hook for `onRequest` of Fastify. */
+export type FastifyGuard = (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>
+
+/**
+ * Creates a hook of Fastify 5 for routes of your own. It checks the API key, counts the request like
+ * one of the API, and sets the rate-limit headers. A request without permission gets the response of
+ * the API. {@link apiKeyOf} returns the key in the route.
+ *
+ * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
+ * @example
+ * ```ts
+ * import Fastify from 'fastify'
+ * import { createPetStore } from 'petstore-kit'
+ * import { apiKeyOf, fastifyGuard } from 'petstore-kit/fastify'
+ *
+ * const server = Fastify()
+ * const onRequest = fastifyGuard(createPetStore())
+ * server.get('/orders', { onRequest }, (request) => ({ account: apiKeyOf(request).account }))
+ * ```
+ */
+export function fastifyGuard(petStore: PetStore, options: FastifyGuardOptions = {}): FastifyGuard {
+  const { readAddress, admit } = mountGuardWithHostSetting(petStore, SETTING, options)
+  return async (request, reply) => {
+    const incoming = request.raw as HostRequest
+    const outgoing = reply.raw as ServerResponse
+    const clientAddress = addressOf(request, readAddress)
+    const admitted = await admitOnNode(admit, { incoming, outgoing, clientAddress }, writerTo(reply))
+    // Without the reply, Fastify would call the route.
+    if (!admitted) return reply
+    for (const [name, value] of pairsOf(admitted.headers)) reply.header(name, value)
+    Object.assign(request, { [API_KEY]: admitted.key })
+    return undefined
+  }
+}
+
+/** `Symbol.for`, because the hook and the route may use different copies of this package. */
+const API_KEY = Symbol.for('petstore-kit.apiKey')
+
+/**
+ * Returns the API key of a request that {@link fastifyGuard} has admitted.
+ * @throws {PetStoreError} `invalid_option` if no guard has admitted the request
+ * @example
+ * ```ts
+ * import Fastify from 'fastify'
+ * import { createPetStore } from 'petstore-kit'
+ * import { apiKeyOf, fastifyGuard } from 'petstore-kit/fastify'
+ *
+ * const server = Fastify()
+ * server.addHook('onRequest', fastifyGuard(createPetStore()))
+ * server.get('/orders', (request) => ({ account: apiKeyOf(request).account }))
+ * ```
+ */
+export function apiKeyOf(request: FastifyRequestLike): ApiKey {
+  const key = (request as { readonly [API_KEY]?: ApiKey })[API_KEY]
+  if (!key) throw invalidOption('request', 'a request that fastifyGuard has admitted', request)
+  return key
 }

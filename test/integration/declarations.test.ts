@@ -82,5 +82,5 @@ test('only the adapters for servers of Node need the types of Node', () => {
     const imports = ours.flatMap(({ text }) => ts.preProcessFile(text).importedFiles)
     return imports.some(({ fileName }) => fileName.startsWith('node:'))
   })
-  expect(importing).toEqual(['petstore-kit/node', 'petstore-kit/express', 'petstore-kit/fastify'])
+  expect(importing).toEqual(['petstore-kit/node', 'petstore-kit/express', 'petstore-kit/fastify', 'petstore-kit/koa'])
 })

@@ -9,6 +9,8 @@ export const entryPoints: Readonly<Record<string, string>> = {
   'petstore-kit/express': 'adapters/hosts/express.ts',
   'petstore-kit/fastify': 'adapters/hosts/fastify.ts',
   'petstore-kit/fetch': 'adapters/hosts/fetch.ts',
+  'petstore-kit/hono': 'adapters/hosts/hono.ts',
+  'petstore-kit/koa': 'adapters/hosts/koa.ts',
   'petstore-kit/bun': 'adapters/hosts/bun.ts',
   'petstore-kit/deno': 'adapters/hosts/deno.ts',
   'petstore-kit/schemas': 'src/schemas/index.ts',

@@ -1,5 +1,8 @@
+export type { ApiKey } from '../../../src/index.ts'
 export type { TrustProxy } from '../shared/client-address.ts'
+export type { GuardOptions } from '../shared/mounted-guard.ts'
 export type { HandlerOptions } from '../shared/mounted-store.ts'
+export { type NodeGuard, nodeGuard } from './guard.ts'
 export { type NodeHandler, toNodeHandler } from './handler.ts'
 export type { NodeIncoming, NodeOutgoing } from './messages.ts'
 export { type ServeOptions, type ServingPetStore, serve } from './serve.ts'

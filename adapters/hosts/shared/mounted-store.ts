@@ -80,6 +80,18 @@ export function mountStore(given: PetStore, options: HandlerOptions) {
 }
 
 /**
+ * Returns the address that the host has found, or the one of the connection if the host has found
+ * something else, such as text that a client has sent.
+ * @param trusts - whether the host trusts proxies
+ */
+export type HostAddressReader = (
+  found: unknown,
+  peer: string | undefined,
+  header: HeaderReader,
+  trusts: boolean,
+) => string | undefined
+
+/**
  * Mounts a store in a host that finds the client itself, by a setting of its own for proxies.
  * @param setting - how to write this setting
  */
@@ -88,18 +100,12 @@ export function mountWithHostSetting(given: PetStore, setting: string) {
   const notice =
     'a request has X-Forwarded-For or Forwarded, but the host trusts no proxy, so requests without a valid key are counted by the ' +
     `address of the connection. Behind a proxy, this is one address for all clients: set ${setting}. ${PAGE}`
-  return {
-    fail,
-    /**
-     * Returns the address that the host has found, or the one of the connection if the host has
-     * found something else, such as text that a client has sent.
-     */
-    readAddress(found: unknown, peer: string | undefined, header: HeaderReader, trusts: boolean): string | undefined {
-      if (!trusts && hasForwarded(header)) notifyOnce(notice)
-      if (trusts && header(FORWARDED) !== undefined && header(FORWARDED_FOR) === undefined) notifyOnce(UNREAD)
-      return canonicalAddress(typeof found === 'string' ? found : undefined) ?? canonicalAddress(peer)
-    },
+  const readAddress: HostAddressReader = (found, peer, header, trusts) => {
+    if (!trusts && hasForwarded(header)) notifyOnce(notice)
+    if (trusts && header(FORWARDED) !== undefined && header(FORWARDED_FOR) === undefined) notifyOnce(UNREAD)
+    return canonicalAddress(typeof found === 'string' ? found : undefined) ?? canonicalAddress(peer)
   }
+  return { fail, readAddress }
 }
 
 /** The schema of `trustProxy` for a host with a setting of its own. */

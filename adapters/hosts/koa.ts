@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http'
+import { pairsOf } from '../../src/http/response.ts'
+import type { ApiKey, ApiResponse, PetStore } from '../../src/index.ts'
+import { admitOnNode } from './node/guard.ts'
+import type { ResponseWriter } from './node/handler.ts'
+import type { HostRequest, NodeIncoming, NodeOutgoing } from './node/messages.ts'
+import { proxyHeaders } from './node/request.ts'
+import { discardBody, mergeHeaders } from './node/response.ts'
+import { type GuardOptions, mountGuard } from './shared/mounted-guard.ts'
+
+export type { ApiKey } from '../../src/index.ts'
+export type { NodeIncoming, NodeOutgoing } from './node/messages.ts'
+export type { TrustProxy } from './shared/client-address.ts'
+export type { GuardOptions } from './shared/mounted-guard.ts'
+export type { HandlerOptions } from './shared/mounted-store.ts'
+
+/** What {@link koaGuard} adds to `context.state`. */
+export interface ApiKeyState {
+  /** The API key of the request. */
+  apiKey: ApiKey
+}
+
+/** The part of Koa's context that the guard uses. */
+export interface KoaContextLike {
+  readonly req: NodeIncoming
+  readonly res: NodeOutgoing
+  readonly originalUrl: string
+  readonly state: object
+  status: number
+  body: unknown
+  set(name: string, value: string | string[]): void
+}
+
+/** A middleware for Koa. */
+export type KoaGuard = (context: KoaContextLike, next: () => Promise<unknown>) => Promise<void>
+
+/**
+ * Creates a middleware of Koa for routes of your own. It checks the API key, counts the request like
+ * one of the API, puts the key into `context.state.apiKey`, and sets the rate-limit headers. A
+ * request without permission gets the response of the API.
+ *
+ * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { koaGuard } from 'petstore-kit/koa'
+ *
+ * const guard = koaGuard(createPetStore(), { trustProxy: 1 })
+ * // new Koa<ApiKeyState>().use(guard).use((context) => { context.body = context.state.apiKey.id })
+ * ```
+ */
+export function koaGuard(petStore: PetStore, options: GuardOptions = {}): KoaGuard {
+  const { readAddress, admit } = mountGuard(petStore, options)
+  return async (context, next) => {
+    const { originalUrl: target, state } = context
+    const incoming = context.req as HostRequest
+    const outgoing = context.res as ServerResponse
+    const clientAddress = readAddress(incoming.socket?.remoteAddress, proxyHeaders(incoming))
+    const write: ResponseWriter = (_incoming, _outgoing, response) => send(context, response)
+    const admitted = await admitOnNode(admit, { incoming, outgoing, target, clientAddress }, write)
+    if (!admitted) return
+    const headers = pairsOf(admitted.headers)
+    for (const [name, value] of headers) context.set(name, value)
+    Object.assign(state, { apiKey: admitted.key } satisfies ApiKeyState)
+    try {
+      await next()
+    } catch (error) {
+      // Koa removes all headers from the response to an error, except those of the error itself.
+      if (error instanceof Error) addHeaders(error, Object.fromEntries(headers))
+      throw error
+    }
+  }
+}
+
+function addHeaders(error: Error & { headers?: object }, headers: object): void {
+  Reflect.set(error, 'headers', { ...headers, ...error.headers })
+}
+
+async function send(context: KoaContextLike, { status, headers, body }: ApiResponse): Promise<void> {
+  const outgoing = context.res as ServerResponse
+  await discardBody(context.req as HostRequest, outgoing)
+  context.status = status
+  // Before the headers, because Koa sets the type and the length of the body.
+  context.body = body
+  for (const [name, value] of Object.entries(mergeHeaders(headers, (header) => outgoing.getHeader(header))))
+    context.set(name, value)
+}
