@@ -27,10 +27,11 @@ import {
   wholeNumber,
   withMethods,
 } from './schemas/options.ts'
+import { originPattern } from './schemas/origin.ts'
 import { parseOptions } from './schemas/parse-options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, DEFAULT_STATUS, newPet } from './schemas/pet.ts'
 import { similarName } from './support/similar-name.ts'
-import { isHttpUrl, isUrl } from './support/text.ts'
+import { isHttpUrl } from './support/text.ts'
 import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */
@@ -146,25 +147,13 @@ export interface PetStoreOptions {
 
 const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
 
-/**
- * An origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions.
- */
-const origin = textThat(
-  (text) => !text.includes('*') && isUrl(text) && text === originOf(new URL(text)),
-  'an origin such as "https://shop.example", in lower case and without a trailing slash',
-)
-
-function originOf({ protocol, host }: URL): string {
-  return `${protocol}//${host}`
-}
-
 const headerName = textThat((text) => /^[\w!#$%&'*+.^`|~-]+$/.test(text), 'the name of a header, such as "traceparent"')
 
 const corsOptions = optionsOf<CorsOptions>({
   origins: z.optional(
     z.union(
-      [z.literal('*'), listOf(origin, 'a list of origins')],
-      expecting('"*" or a list of origins such as "https://shop.example"'),
+      [z.literal('*'), listOf(originPattern, 'a list of origins'), functionOf<(origin: string) => boolean>()],
+      expecting('"*", a list of origins such as "https://shop.example", or a function'),
     ),
   ),
   credentials: z.optional(z.boolean(expecting('true or false'))),

@@ -336,7 +336,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     const { headers } = response
     addCommonHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
     if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
-    if (cors) addCorsHeaders(headers, cors, request)
+    if (cors) addCorsHeaders(headers, cors, request, (error) => reportFault(error, observers, aboutRequest(context)))
     if (observers.onResponse)
       reportResponse(observers, context, response, {
         isClosed,

@@ -68,6 +68,7 @@ const nonsense: [string, unknown][] = [
   ['cors.credentials', { origins: ['https://a.example'], credentials: 'include' }],
   ['cors.origins', { credentials: true }],
   ['cors.origins', { origins: '*', credentials: true }],
+  ['cors.origins', { origins: /shop/ }],
   ['cors.origin', { origin: ['https://a.example'] }],
   ['ban.afterRefusal', { afterRefusal: 3 }],
   ['ban.afterRefusal', { seconds: 5, afterRefusal: 3 }],

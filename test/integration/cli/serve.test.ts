@@ -76,11 +76,14 @@ describe('petstore serve', () => {
   })
 
   test('petstore serve applies --cors, --public-url and --body-limit', async () => {
-    const flags = ['--cors', 'https://a.example', '--public-url', 'https://pets.example', '--body-limit', '20']
+    const origins = 'https://a.example,https://*.shop.example'
+    const flags = ['--cors', origins, '--public-url', 'https://pets.example', '--body-limit', '20']
     const { address, bearer } = await startPetstore(...flags)
     const { headers } = bearer('free')
-    const response = await fetch(`${address}/pets?limit=1`, { headers: { ...headers, origin: 'https://a.example' } })
-    expect(response.headers.get('access-control-allow-origin')).toBe('https://a.example')
+    const response = await fetch(`${address}/pets?limit=1`, {
+      headers: { ...headers, origin: 'https://b.shop.example' },
+    })
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://b.shop.example')
     expect(response.headers.get('link')).toMatch(/^<https:\/\/pets\.example\/v1\/pets\?/)
     const body = '{"name":"Rex","categoryId":1}'
     const json = { ...headers, 'content-type': 'application/json' }
