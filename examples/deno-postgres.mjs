@@ -15,7 +15,7 @@ pool.on('error', ({ message }) => console.error(message))
 const backEnd = postgres(pool)
 await backEnd.migrate()
 // A token is shown only once, so only the first start prints it. Later starts use the same key.
-const keys = await backEnd.keyStore.list()
+const keys = await backEnd.keyStore.list({ limit: 1_000 })
 const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 
 Deno.serve(

@@ -12,7 +12,7 @@ const secret = process.env.IMPORT_SECRET
 if (!secret) throw new Error('Set IMPORT_SECRET to the secret of those who may import animals.')
 
 const petStore = createPetStore()
-const { token } = await petStore.keyStore.issue({ plan: 'free' })
+const { token } = await petStore.keys.issue({ plan: 'free' })
 const handler = toFetchHandler(petStore)
 const json = (c, value, status) => c.body(stringifyJson(value), status, { 'Content-Type': 'application/json' })
 

@@ -1,7 +1,15 @@
 import { codeOf, isTokenRejection, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey } from './model.ts'
 import type { OperationName } from './operations.ts'
-import type { BackEnd, CallContext, KeyStore, MaybePromise, PetStorage, QuotaCount, QuotaStore } from './ports.ts'
+import type {
+  BackEnd,
+  CallContext,
+  ManagedKeyStore,
+  MaybePromise,
+  PetStorage,
+  QuotaCount,
+  QuotaStore,
+} from './ports.ts'
 import { describeValue } from './support/describe-value.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
@@ -27,8 +35,19 @@ export function guardPorts({ storage, keyStore, quota }: BackEnd, { timeout, quo
       restore: { contextAt: 1 },
       count: { contextAt: 1 },
     }),
-    keyStore: guardPort<KeyStore>('key store', keyStore, timeout, {
+    keyStore: guardPort<ManagedKeyStore>('key store', keyStore as ManagedKeyStore, timeout, {
       find: { contextAt: 1, check: checkKey, isExpected: isTokenRejection },
+      issue: { contextAt: 1, isExpected: always },
+      adopt: { contextAt: 2, isExpected: always },
+      get: { contextAt: 1, isExpected: always },
+      list: { contextAt: 1, isExpected: always },
+      update: { contextAt: 2, isExpected: always },
+      rotate: { contextAt: 2, isExpected: always },
+      suspend: { contextAt: 1, isExpected: always },
+      resume: { contextAt: 1, isExpected: always },
+      revoke: { contextAt: 1, isExpected: always },
+      remove: { contextAt: 1, isExpected: always },
+      recordUse: { contextAt: 2, isExpected: always },
     }),
     quota: guardPort<QuotaStore>('quota store', quota, quotaTimeout, {
       spend: { contextAt: 1, check: checkCount },
@@ -37,6 +56,9 @@ export function guardPorts({ storage, keyStore, quota }: BackEnd, { timeout, quo
     }),
   }
 }
+
+/** The host calls the methods that manage keys, and gets each error as it is. */
+const always = () => true
 
 /** How a method of a port is called. */
 interface Guard<Result = unknown> {

@@ -11,6 +11,7 @@ export type { SunsetPolicy } from './http/deprecation.ts'
 export { type PetStoreFetch, toApiRequest } from './http/fetch.ts'
 export { type ApiRequest, wrapRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
+export type { KeyFilter, Keys } from './keys/host-keys.ts'
 export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export {
@@ -40,6 +41,7 @@ export type {
   Pets,
 } from './pets/host-pets.ts'
 export type {
+  AdoptOptions,
   BackEnd,
   BanRule,
   CallContext,
@@ -52,6 +54,7 @@ export type {
   IssuedKey,
   IssueOptions,
   KeyChanges,
+  KeyQuery,
   KeyStore,
   ManagedBackEnd,
   ManagedKeyStore,
@@ -62,8 +65,10 @@ export type {
   QuotaCounter,
   QuotaRequest,
   QuotaStore,
+  RotateOptions,
+  TimeInput,
 } from './ports.ts'
-export type { Usage, UsageFunctions } from './quota/usage.ts'
+export type { Usage } from './quota/usage.ts'
 export type { Readiness } from './readiness.ts'
 export type { CreationReport, ErrorReport, LimitReport, ResponseReport } from './reports/observers.ts'
 export type { InitialPet, PetInput } from './schemas/pet.ts'

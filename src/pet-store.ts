@@ -16,6 +16,8 @@ import {
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, permits, unauthorized } from './keys/authenticate.ts'
+import { hostKeys, type Keys } from './keys/host-keys.ts'
+import { useRecorder } from './keys/record-use.ts'
 import { memory } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type Deprecation, type OperationName, operations } from './operations.ts'
@@ -39,7 +41,7 @@ import {
   windowsOf,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/remember-refusals.ts'
-import { peekOf, type UsageFunctions, usageFunctions } from './quota/usage.ts'
+import { peekOf } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
@@ -72,9 +74,11 @@ export interface PetStore {
 }
 
 /** A pet store as `createPetStore` returns it. A wrapper of a pet store needs only {@link PetStore}. */
-export interface CompletePetStore<Keys extends KeyStore = KeyStore> extends PetStore, UsageFunctions {
+export interface CompletePetStore<Store extends KeyStore = KeyStore> extends PetStore {
   /** The key store in use. */
-  readonly keyStore: Keys
+  readonly keyStore: Store
+  /** Issues, lists, changes and ends keys, and reads their usage, without a request. */
+  readonly keys: Keys
   /** Adds, reads, changes and removes animals without a request. */
   readonly pets: Pets
   /**
@@ -157,7 +161,7 @@ type Handler = (context: RequestContext, parameters: PathParameters) => Promise<
  * import { createPetStore } from 'petstore-kit'
  *
  * const petStore = createPetStore()
- * const { token } = await petStore.keyStore.issue({ plan: 'free' })
+ * const { token } = await petStore.keys.issue({ plan: 'free' })
  * const response = await petStore.fetch(
  *   new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
  * )
@@ -167,14 +171,14 @@ type Handler = (context: RequestContext, parameters: PathParameters) => Promise<
 export function createPetStore(
   options?: PetStoreOptions & { readonly keyStore?: undefined },
 ): CompletePetStore<ManagedKeyStore>
-export function createPetStore<Keys extends KeyStore>(
-  options: PetStoreOptions & { readonly keyStore: Keys },
-): CompletePetStore<Keys>
+export function createPetStore<Store extends KeyStore>(
+  options: PetStoreOptions & { readonly keyStore: Store },
+): CompletePetStore<Store>
 export function createPetStore(options: PetStoreOptions): CompletePetStore
 export function createPetStore(options: PetStoreOptions = {}): CompletePetStore {
   const resolved = resolveOptions(options)
   const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset } = resolved
-  const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
+  const inMemory = memory({ clock })
   const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
   const backEnd = { storage, keyStore, quota }
   const ports = guardPorts(backEnd, timeouts)
@@ -191,6 +195,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const spend = asking((request) => rememberingQuota.spend(request))
   // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
   const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
+  const recordUse = useRecorder(ports.keyStore, clock, (error) => reportFault(error, observers, {}))
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
     createPet: (context) =>
@@ -288,6 +293,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   async function checkCaller(context: RequestContext, askQuota: AskQuota): Promise<CheckedCaller> {
     const caller = await authenticate(context.request, ports.keyStore, clock, callOf(context))
     context.key = caller.key
+    if (caller.key) recordUse(caller.key)
     const allowance = await enforceQuota(context, askQuota)
     if (allowance.refusal) return { rejection: tooManyRequests(allowance.refusal) }
     return caller.key ? { key: caller.key, allowance } : { rejection: unauthorized(caller) }
@@ -394,9 +400,9 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     admit: admitThrough(admit),
     basePath,
     keyStore,
+    keys: hostKeys({ keyStore: ports.keyStore, quota: resettableQuota, rules: quotaRules, clock }),
     pets: hostPets(ports.storage, hostPetSchemas(resolved)),
     ready,
-    ...usageFunctions(resettableQuota, quotaRules, clock),
   }
   const documented = withDocumentedOptions(petStore, () => resolved)
   return withAdapterFunctions(documented, {

@@ -1,4 +1,4 @@
-import type { ApiKey, Pet, PetChanges, PetMembers, PetStatus, PlanLimits } from './model.ts'
+import type { ApiKey, KeyAccess, KeyState, Pet, PetChanges, PetMembers, PetStatus, PlanLimits } from './model.ts'
 import type { OperationName } from './operations.ts'
 
 /** A value, or a promise of it. */
@@ -178,8 +178,22 @@ export interface IssueOptions {
   readonly limits?: PlanLimits | undefined
   /** A note that is shown in the list of keys. @default none */
   readonly label?: string | undefined
-  /** When the key expires, in milliseconds since the Unix epoch. @default never */
-  readonly expiresAt?: number | undefined
+  /** Whether the key can only read animals, or also add them. @default 'write' */
+  readonly access?: KeyAccess | undefined
+  /** When the key expires. @default never */
+  readonly expiresAt?: TimeInput | undefined
+}
+
+/**
+ * A time: milliseconds since the Unix epoch, a `Date`, or a text such as `2030-01-31` (the start of this
+ * UTC day) or `2030-01-31T12:00Z`.
+ */
+export type TimeInput = number | Date | string
+
+/** The options of a key whose token a customer uses already. */
+export interface AdoptOptions extends IssueOptions {
+  /** The SHA-256 of the token, in hexadecimal. The token may have any form that a bearer token can have. */
+  readonly tokenSha256: string
 }
 
 /**
@@ -201,8 +215,31 @@ export interface KeyChanges {
   readonly limits?: PlanLimits | null | undefined
   /** A note that is shown in the list of keys. */
   readonly label?: string | null | undefined
-  /** When the key expires, in milliseconds since the Unix epoch. */
-  readonly expiresAt?: number | null | undefined
+  /** Whether the key can only read animals. */
+  readonly access?: KeyAccess | null | undefined
+  /** When the key expires. */
+  readonly expiresAt?: TimeInput | null | undefined
+}
+
+/** Selects the keys of one page. */
+export interface KeyQuery {
+  /** The largest number of keys: a whole number, at least 1. */
+  readonly limit?: number | undefined
+  /** Select only keys whose id is greater, compared character by character. */
+  readonly after?: string | undefined
+  /** Select only keys of this account. */
+  readonly account?: string | undefined
+  /** Select only keys in this state. */
+  readonly state?: KeyState | undefined
+}
+
+/** The options of a rotation. */
+export interface RotateOptions {
+  /**
+   * How long the previous token stays valid, in seconds: a whole number, at most a year. With 0, it ends at
+   * once. @default 0
+   */
+  readonly overlapSeconds?: number | undefined
 }
 
 /** A new key with its token. The token is not shown again. */
@@ -213,24 +250,56 @@ export interface IssuedKey {
   readonly key: ApiKey
 }
 
-/** A key store that also issues, changes, revokes and lists keys. */
+/**
+ * A key store that also issues, changes and lists keys, as `petStore.keys` needs it. Each id is greater
+ * than those that this process has issued before, so that keys in the order of their ids are in the order of their issue:
+ * `newKeyIds` of `petstore-kit/back-end` makes such ids.
+ */
 export interface ManagedKeyStore extends KeyStore {
   /** Returns the valid key for a token, or `undefined`. */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
-  /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
-  issue(options: IssueOptions): Promise<IssuedKey>
+  /** Issues a key of any plan. @throws {PetStoreError} `invalid_option`, with the name of the option */
+  issue(options: IssueOptions, context?: CallContext): Promise<IssuedKey>
+  /**
+   * Adds a key for the token with this SHA-256, in lower-case hexadecimal. Returns `undefined`, and adds
+   * nothing, if a key has this token.
+   * @throws {PetStoreError} `invalid_option`, with the name of the option
+   */
+  adopt(tokenSha256: string, options: IssueOptions, context?: CallContext): Promise<ApiKey | undefined>
+  /** Returns the key with this id, also if it has ended; `undefined` if the id is unknown. */
+  get(id: string, context?: CallContext): MaybePromise<ApiKey | undefined>
+  /** Returns the first `limit` keys by ascending id that match the query, also keys that have ended. */
+  list(query: KeyQuery & { readonly limit: number }, context?: CallContext): Promise<readonly ApiKey[]>
   /**
    * Changes and returns a key; `undefined` if the id is unknown or revoked.
    * @throws {PetStoreError} `invalid_option`
    */
-  update(id: string, changes: KeyChanges): Promise<ApiKey | undefined>
+  update(id: string, changes: KeyChanges, context?: CallContext): Promise<ApiKey | undefined>
+  /**
+   * Gives a key a new token, and returns both. The token before it stays valid for `overlapSeconds`, and
+   * any token before that one ends at once. Returns `undefined` if the id is unknown or revoked.
+   */
+  rotate(
+    id: string,
+    options: { readonly overlapSeconds: number },
+    context?: CallContext,
+  ): Promise<IssuedKey | undefined>
+  /** Suspends and returns a key; `undefined` if the id is unknown or revoked. */
+  suspend(id: string, context?: CallContext): Promise<ApiKey | undefined>
+  /** Ends a suspension, and returns the key; `undefined` if the id is unknown or revoked. */
+  resume(id: string, context?: CallContext): Promise<ApiKey | undefined>
   /**
    * Immediately revokes the key with this id. Returns `false` if the id is unknown, or if the key
    * was already revoked.
    */
-  revoke(id: string): Promise<boolean>
-  /** Returns every key ever issued, the oldest first, including revoked keys. */
-  list(): Promise<readonly ApiKey[]>
+  revoke(id: string, context?: CallContext): Promise<boolean>
+  /** Deletes a key that has expired or is revoked. Returns `false`, and deletes nothing, for any other id. */
+  remove(id: string, context?: CallContext): Promise<boolean>
+  /**
+   * Stores that requests with these keys have come on this UTC day, such as `2030-01-31`, unless a later
+   * day is stored.
+   */
+  recordUse(ids: readonly string[], day: string, context?: CallContext): Promise<void>
 }
 
 /** When and for how long a key or account is banned. */
@@ -303,12 +372,12 @@ export interface QuotaStore {
   /**
    * Returns the counts of a subject, and counts nothing: `usedInMinute` and `usedInDay` are the
    * requests served until now, and `granted` is whether `spend` would serve one more.
-   * @default `petStore.usage` rejects
+   * @default `petStore.keys.usage` rejects
    */
   readonly peek?: ((request: QuotaRequest, context?: CallContext) => MaybePromise<QuotaCount>) | undefined
   /**
    * Forgets the counts and the ban of a subject, as if it had sent no request.
-   * @default `petStore.resetUsage` rejects
+   * @default `petStore.keys.resetUsage` rejects
    */
   readonly reset?: ((counter: QuotaCounter, context?: CallContext) => MaybePromise<void>) | undefined
 }

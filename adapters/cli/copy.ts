@@ -29,7 +29,7 @@ export async function runCopy({ from, to, verify, json }: CopyFlags): Promise<vo
     try {
       await requireAnySource(source, target)
       const tables = await copyTables(source, target, verify === true)
-      const isBehind = await raiseNumbers(source, target, verify === true)
+      const isBehind = await raiseLastPetId(source, target, verify === true)
       const isEqual = !isBehind && Object.values(tables).every((table) => differences(table) === 0)
       await print(
         json ? JSON.stringify({ equal: isEqual, tables }) : textOf(source, target, tables, { verify, isBehind }),
@@ -66,7 +66,7 @@ async function copyTables(source: OpenedTables, target: OpenedTables, isDry: boo
   for (const table of tableNames) {
     if (isDry) results[table] = await carryOut(source, target, table, [])
     else if (table === 'keys') {
-      // A superfluous key may have the token or the number of another one, so it must go first.
+      // A superfluous key may have the token of another one, so it must go first.
       const { superfluous } = await carryOut(source, target, table, ['remove'])
       results[table] = { ...(await carryOut(source, target, table, ['write'])), superfluous }
     } else results[table] = await carryOut(source, target, table, ['remove', 'write'])
@@ -156,13 +156,12 @@ function compareKeys(table: TableName, one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-/** Returns whether the target had given fewer numbers, so that it could give one of the source again. */
-async function raiseNumbers(source: OpenedTables, target: OpenedTables, isDry: boolean): Promise<boolean> {
-  const numbers = await using(source.name, () => source.lastNumbers())
+/** Returns whether the target had given fewer ids, so that it could give one of the source again. */
+async function raiseLastPetId(source: OpenedTables, target: OpenedTables, isDry: boolean): Promise<boolean> {
+  const id = await using(source.name, () => source.lastPetId())
   return using(target.name, async () => {
-    const present = await target.lastNumbers()
-    const isBehind = BigInt(present.pets) < BigInt(numbers.pets) || BigInt(present.keys) < BigInt(numbers.keys)
-    if (isBehind && !isDry) await target.raiseLastNumbers(numbers)
+    const isBehind = BigInt(await target.lastPetId()) < BigInt(id)
+    if (isBehind && !isDry) await target.raiseLastPetId(id)
     return isBehind
   })
 }

@@ -1,16 +1,16 @@
 import { text } from 'node:stream/consumers'
+import { codeOf } from '../../src/errors.ts'
 import {
   type ApiKey,
   createPetStore,
   type KeyChanges,
-  type ManagedKeyStore,
+  type Keys,
   type PlanLimits,
   type Usage,
-  type UsageFunctions,
   type UsageWindow,
 } from '../../src/index.ts'
 import { innermostMessage } from '../../src/support/describe-value.ts'
-import { withCounts, withDatabase } from './engines/back-end.ts'
+import { withCounts } from './engines/back-end.ts'
 import { requireFile } from './engines/sqlite-file.ts'
 import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
 import { jsonWithTokens, plainWord, print, printable, printLines, readableJson, tableLines } from './terminal/output.ts'
@@ -34,20 +34,30 @@ interface KeyFlags<Removed> extends DatabaseFlags {
  * standard error.
  */
 export async function runIssue(flags: KeyFlags<never> & { readonly plan: string }): Promise<void> {
-  const { plan, account, label, limits, expires, json, ...database } = flags
-  requirePlan(plan, database.planLimits, limits)
-  const failure = await withDatabase(database, async ({ keyStore }) => {
-    const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
+  const { plan, account, label, limits, expires, json, planLimits, ...database } = flags
+  requirePlan(plan, planLimits, limits)
+  const failure = await withKeys({ ...database, planLimits }, async (keys) => {
+    const { token, key } = await keys.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
       await print(json ? jsonWithTokens({ token, key }) : token)
     } catch (error) {
-      await keyStore.revoke(key.id)
+      await keys.revoke(key.id)
       return error
     }
   })
   if (failure !== undefined)
     throw new Error(`the token could not be printed, so its key was revoked: ${innermostMessage(failure)}`)
+}
+
+/** Calls `use` with the keys of a database. */
+async function withKeys<T>(
+  { planLimits, ...flags }: BackEndFlags & { readonly planLimits?: PlanLimitsByName },
+  use: (keys: Keys) => Promise<T>,
+): Promise<T> {
+  return withCounts(flags, ({ storage, keyStore, quota }) =>
+    use(createPetStore({ storage, keyStore, quota, plans: planLimits }).keys),
+  )
 }
 
 /**
@@ -56,11 +66,11 @@ export async function runIssue(flags: KeyFlags<never> & { readonly plan: string 
  */
 function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
   if (limits !== undefined) return
-  if (plan === 'enterprise')
+  const plans = knownPlans(planLimits)
+  if (plan === 'enterprise' && !Object.hasOwn(planLimits, plan))
     throw new Error(
       '--limits: the plan enterprise has no limits of its own: give the limits of this key as perMinute/perDay, such as --limits 10/100',
     )
-  const plans = knownPlans(planLimits)
   if (!plans.includes(plan))
     throw new Error(
       `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; for a plan of your own, repeat the --plan-limits of the server, such as --plan-limits gold=10/100, or give this key its own --limits 10/100`,
@@ -69,7 +79,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
 
 export async function runList({ json, ...database }: DatabaseFlags & { readonly json?: true }): Promise<void> {
   if (database.data !== undefined) requireFile(database.data)
-  const keys = await withDatabase(database, ({ keyStore }) => keyStore.list())
+  const keys = await withKeys(database, (keys) => allOf(keys.all()))
   if (json) await printLines(jsonLines(keys))
   else if (keys.length === 0) await print('No keys have been issued.')
   else await printLines(tableLines(HEADINGS, keys, toRow))
@@ -88,7 +98,7 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
   }
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
-  const key = await changeKey(id, database, (keyStore) => keyStore.update(id, changes))
+  const key = await changeKey(id, database, (keys) => keys.update(id, changes))
   if (json) await print(readableJson(key, [], 2))
   else await printLines(tableLines(HEADINGS, [key], toRow))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
@@ -100,7 +110,10 @@ export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<voi
 
 export async function runRevoke(id: string, database: DatabaseFlags): Promise<void> {
   if (id === '-') return revokeAll((await text(process.stdin)).split(/\s+/).filter(Boolean), database)
-  await changeKey(id, database, (keyStore) => keyStore.revoke(id))
+  await changeKey(id, database, async (keys) => {
+    if ((await keys.get(id))?.revokedAt !== undefined) throw new Error(`the key ${id} is already revoked`)
+    return keys.revoke(id)
+  })
   console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
@@ -111,11 +124,14 @@ export async function runRevoke(id: string, database: DatabaseFlags): Promise<vo
 async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promise<void> {
   ids.forEach(rejectToken)
   if (database.data !== undefined) requireFile(database.data)
-  const revoked = await withDatabase(database, async ({ keyStore }) => {
-    const known = await keyStore.list()
-    const notRevoked = new Set(known.filter(({ revokedAt }) => revokedAt === undefined).map(({ id }) => id))
+  const revoked = await withKeys(database, async (keys) => {
     let count = 0
-    for (const id of ids) if (notRevoked.has(id) && (await keyStore.revoke(id))) count++
+    for (const id of ids) {
+      const key = await keys.get(id)
+      if (key === undefined || key.revokedAt !== undefined) continue
+      await keys.revoke(id)
+      count++
+    }
     return count
   })
   console.log(`Revoked ${revoked} of ${ids.length} keys. The others were revoked already or are unknown.`)
@@ -127,32 +143,15 @@ interface CountFlags extends BackEndFlags {
 
 /** Prints what a key has used of its limits. The call is not counted. */
 export async function runUsage(id: string, { json, ...flags }: CountFlags & { readonly json?: true }): Promise<void> {
-  const usage = await withKey(id, flags, (key, petStore) => petStore.usage(key))
+  const usage = await changeKey(id, flags, (keys) => keys.usage(id))
   await print(json ? readableJson(usage, [], 2) : usageText(usage))
 }
 
 /** Ends the ban of a key, and lets its counts begin at zero. */
 export async function runUnban(id: string, flags: CountFlags): Promise<void> {
-  await withKey(id, flags, (key, petStore) => petStore.resetUsage(key))
+  await changeKey(id, flags, (keys) => keys.resetUsage(id))
   console.log(`${id} is not banned, and its counts begin at zero. Running servers apply this within 5 seconds.`)
 }
-
-/** Calls `use` with a key and a store that has the limits of `--plan-limits`. */
-async function withKey<T>(
-  id: string,
-  flags: CountFlags,
-  use: (key: ApiKey, store: CountingStore) => Promise<T>,
-): Promise<T> {
-  rejectToken(id)
-  if (flags.data !== undefined) requireFile(flags.data)
-  return withCounts(flags, async ({ storage, keyStore, quota }) => {
-    const key = (await keyStore.list()).find((one) => one.id === id)
-    if (!key) throw unknownKey(id)
-    return use(key, createPetStore({ storage, keyStore, quota, plans: flags.planLimits }))
-  })
-}
-
-type CountingStore = Pick<UsageFunctions, 'usage' | 'resetUsage'>
 
 function usageText({ plan, minute, day, bannedUntil }: Usage): string {
   const lineOf = (name: string, { limit, used, remaining, resetsAt }: UsageWindow) =>
@@ -161,21 +160,28 @@ function usageText({ plan, minute, day, bannedUntil }: Usage): string {
   return [`Plan    ${printable(plan)}`, lineOf('Minute', minute), lineOf('Day   ', day), `Banned  ${ban}`].join('\n')
 }
 
-/** If `change` returns nothing, throws an error that says whether the key is revoked or unknown. */
+/** Calls `change` with the keys of a database. Its errors about the key are for the terminal. */
 async function changeKey<T>(
   id: string,
-  database: DatabaseFlags,
-  change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
+  flags: BackEndFlags & { readonly planLimits?: PlanLimitsByName },
+  change: (keys: Keys) => Promise<T>,
 ): Promise<T> {
   rejectToken(id)
-  if (database.data !== undefined) requireFile(database.data)
-  const { result, isKnown } = await withDatabase(database, async ({ keyStore }) => {
-    const result = await change(keyStore)
-    return { result, isKnown: !result && (await keyStore.list()).some((key) => key.id === id) }
-  })
-  if (result) return result
-  if (isKnown) throw new Error(`the key ${id} is already revoked`)
-  throw unknownKey(id)
+  if (flags.data !== undefined) requireFile(flags.data)
+  try {
+    return await withKeys(flags, change)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'key_not_found') throw unknownKey(id)
+    if (code === 'key_revoked') throw new Error(`the key ${id} is already revoked`)
+    throw error
+  }
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
 }
 
 /** The error message does not contain the token, because logs may show the message. */

@@ -10,7 +10,7 @@ const client = createClient({ url: process.env.TURSO_URL, authToken: process.env
 const backEnd = d1(databaseOf(client))
 await backEnd.migrate()
 // The token is shown only at the first start. Later, put it instead of <API_KEY>.
-const keys = await backEnd.keyStore.list()
+const keys = await backEnd.keyStore.list({ limit: 1_000 })
 const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 
 const server = createServer(toNodeHandler(createPetStore({ ...backEnd })))

@@ -3,7 +3,7 @@ import type { ApiRequest } from '../http/request.ts'
 import { type OwnResponse, responseOf } from '../http/response.ts'
 import type { ApiKey, KeyAccess } from '../model.ts'
 import type { CallContext, Clock, KeyStore } from '../ports.ts'
-import { looksLikeSeconds } from '../support/time.ts'
+import { liveKey } from './key-state.ts'
 
 /**
  * The sender of a request: the holder of a valid key, or a client without one and the reason for
@@ -72,19 +72,6 @@ function tokenOf(header: string): string | undefined {
 /** Returns a 401 response with a challenge (RFC 9110, section 11.6.1), or a 403 without one. */
 export function unauthorized({ error, challenge }: ClientWithoutKey): OwnResponse {
   return responseOf(error, error.status === 401 ? ['WWW-Authenticate', challenge] : [])
-}
-
-/**
- * Returns a key if it is valid at this time, in milliseconds since the Unix epoch. Also returns a
- * key whose `expiresAt` is no such time, such as seconds: `guardPorts` reports this mistake of a
- * key store, which a 401 would hide.
- */
-export function liveKey(key: ApiKey | null | undefined, now: number): ApiKey | undefined {
-  // Databases store `null` for a time that is not set.
-  if (!key || key.revokedAt != null) return undefined
-  const { expiresAt } = key
-  const isExpired = typeof expiresAt === 'number' && !looksLikeSeconds(expiresAt) && expiresAt <= now
-  return isExpired ? undefined : key
 }
 
 /** Returns whether a key suffices for an operation that needs this access. */

@@ -8,7 +8,7 @@ import { parseOption, parseOptions } from '../schemas/parse-options.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { sharedCalls } from '../support/shared-calls.ts'
 import { systemClock } from '../support/time.ts'
-import { liveKey } from './authenticate.ts'
+import { liveKey } from './key-state.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {
@@ -137,6 +137,10 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
     // An expired key is cached as unknown, and a look-up in progress may return the old key. So
     // drop all of both.
+    forgetUnknown()
+  }
+
+  function forgetUnknown(): void {
     unknown.clear()
     lookUps.drop()
   }
@@ -160,16 +164,28 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   const managed: ManagedKeyStore & KeyCache = {
     find,
     forget,
-    list: () => store.list(),
-    issue: async (issueOptions) => {
+    async issue(issueOptions) {
       const issued = await store.issue(issueOptions)
       // Somebody may have sent the token before it was issued, if the store lets the caller choose
       // it.
       forgetToken(issued.token)
       return issued
     },
+    async adopt(tokenSha256, adoptOptions) {
+      const key = await store.adopt(tokenSha256, adoptOptions)
+      // The customer may have sent the token before it was adopted.
+      forgetUnknown()
+      return key
+    },
+    get: (id) => store.get(id),
+    list: (query) => store.list(query),
     update: (id, changes) => change(id, async () => store.update(id, changes)),
+    rotate: (id, rotateOptions) => change(id, async () => store.rotate(id, rotateOptions)),
+    suspend: (id) => change(id, async () => store.suspend(id)),
+    resume: (id) => change(id, async () => store.resume(id)),
     revoke: (id) => change(id, async () => store.revoke(id)),
+    remove: (id) => change(id, async () => store.remove(id)),
+    recordUse: (ids, day) => store.recordUse(ids, day),
   }
   return managed
 }

@@ -15,22 +15,45 @@ export function newToken(): string {
   return secret + checksum(secret)
 }
 
-export function newKeyId(): string {
-  return `key_${base62(randomInteger(12), 17)}`
+const TIME_LENGTH = 9
+const RANDOM_LENGTH = 8
+/** How many ids there are for one millisecond. */
+const IDS = 62n ** BigInt(RANDOM_LENGTH)
+
+/**
+ * Returns a function that returns a new key id for a time in milliseconds since the Unix epoch. Ids in the
+ * order of their characters are in the order of these times. Each id is greater than the one before, also within one
+ * millisecond, and if the clock steps back.
+ * @example
+ * ```ts
+ * import { newKeyIds } from 'petstore-kit/back-end'
+ *
+ * const newId = newKeyIds()
+ * console.log(newId(Date.now()) < newId(Date.now())) // true
+ * ```
+ */
+export function newKeyIds(): (now: number) => string {
+  let latest = -1n
+  return (now) => {
+    const id = BigInt(Math.floor(now)) * IDS + (randomInteger(8) % IDS)
+    latest = id > latest ? id : latest + 1n
+    return `key_${base62(latest, TIME_LENGTH + RANDOM_LENGTH)}`
+  }
 }
 
 /**
- * Returns whether a text has the form of a token and a valid checksum.
+ * Returns whether a text has the form of a token of this package, but not its checksum. Such a token is mistyped, so no
+ * look-up is needed.
  * @example
  * ```ts
- * import { isToken } from 'petstore-kit/back-end'
+ * import { isMistyped } from 'petstore-kit/back-end'
  *
- * console.log(isToken('letmein')) // false
+ * console.log(isMistyped('letmein')) // false
  * ```
  */
-export function isToken(text: string): boolean {
-  const secret = text.slice(0, -CHECKSUM_LENGTH)
-  return TOKEN.test(text) && text === secret + checksum(secret)
+export function isMistyped(token: string): boolean {
+  const secret = token.slice(0, -CHECKSUM_LENGTH)
+  return TOKEN.test(token) && token !== secret + checksum(secret)
 }
 
 /**

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import type { Clock, ManagedBackEnd } from '../ports.ts'
-import { planNames } from '../schemas/key.ts'
 import { clock, optionsOf, positiveInteger } from '../schemas/options.ts'
 import { parseOption, parseOptions } from '../schemas/parse-options.ts'
 import { type InitialPet, initialPets } from '../schemas/pet.ts'
@@ -29,12 +28,6 @@ export interface MemoryOptions {
    * @default 10000
    */
   readonly maxAddresses?: number | undefined
-  /**
-   * The names of your own plans, which `issue` then accepts, as it accepts `free`, `pro` and
-   * `business`.
-   * @default []
-   */
-  readonly plans?: readonly string[] | undefined
 }
 
 const memoryOptions = optionsOf<MemoryOptions>({
@@ -43,7 +36,6 @@ const memoryOptions = optionsOf<MemoryOptions>({
   clock: z.optional(clock),
   maxCustomers: z.optional(positiveInteger),
   maxAddresses: z.optional(positiveInteger),
-  plans: z.optional(planNames),
 })
 
 /**
@@ -53,17 +45,16 @@ const memoryOptions = optionsOf<MemoryOptions>({
  * ```ts
  * import { createPetStore, memory } from 'petstore-kit'
  *
- * const backEnd = memory()
- * const { token, key } = await backEnd.keyStore.issue({ plan: 'pro', label: 'my first key' })
- * const petStore = createPetStore({ ...backEnd })
+ * const petStore = createPetStore({ ...memory() })
+ * const { token, key } = await petStore.keys.issue({ plan: 'pro', label: 'my first key' })
  * await petStore.pets.add({ name: 'Rex', categoryId: 1 })
  * ```
  */
 export function memory(options: MemoryOptions = {}): ManagedBackEnd {
-  const { pets = [], clock = systemClock, maxCustomers, maxAddresses, plans } = parseOptions(memoryOptions, options)
+  const { pets = [], clock = systemClock, maxCustomers, maxAddresses } = parseOptions(memoryOptions, options)
   return {
     storage: memoryStorage(clock, parseOption('pets', initialPets, pets)),
-    keyStore: memoryKeyStore(clock, plans),
+    keyStore: memoryKeyStore(clock),
     quota: memoryQuota(maxCustomers, maxAddresses),
   }
 }

@@ -4,7 +4,6 @@ import type { ApiKey, PlanLimits, UsageWindow } from '../model.ts'
 import type { Clock, QuotaCount, QuotaStore } from '../ports.ts'
 import { expecting } from '../schemas/expected.ts'
 import { describeSecret } from '../schemas/options.ts'
-import { parseOption } from '../schemas/parse-options.ts'
 import { customerRequestOf, limitsOf, missingLimits, type QuotaRules, subjectOf, windowsOf } from './rate-limit.ts'
 
 /** The used and the remaining requests of a key. Keys of one account share these counts. */
@@ -26,38 +25,22 @@ export interface Usage {
   readonly now: number
 }
 
-/** Reads and resets the counts of keys. */
-export interface UsageFunctions {
-  /**
-   * Returns what a key has used, without counting a request.
-   * @throws {PetStoreError} `usage_not_supported` if the quota store has no `peek`; `invalid_option`
-   * if neither the key nor its plan has limits
-   */
-  usage(key: ApiKey): Promise<Usage>
-  /**
-   * Ends the ban of a key, and lets both of its counts begin at zero, in all processes within five
-   * seconds. For keys of one account, it does so for all of them.
-   * @throws {PetStoreError} `usage_not_supported` if the quota store has no `reset`
-   */
-  resetUsage(key: ApiKey): Promise<void>
-}
-
-const apiKey = z.custom<ApiKey>(
+/** A key, and not its token, which no error may show. */
+export const apiKey = z.custom<ApiKey>(
   (value) => typeof Object(value).plan === 'string',
-  expecting('a key such as { id, plan }, not its token or its id', describeSecret),
+  expecting('the id of a key, or a key such as { id, plan }, not its token', describeSecret),
 )
 
-export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Clock): UsageFunctions {
+/** Returns functions that read and reset the counts of keys. */
+export function usageFunctions(quota: QuotaStore, rules: QuotaRules, clock: Clock) {
   return {
-    async usage(given) {
-      const key = parseOption('key', apiKey, given)
+    async usage(key: ApiKey): Promise<Usage> {
       const limits = limitsOf(key, rules)
       if (!limits) throw missingLimits(key)
       const count = await peekOf(quota)(customerRequestOf(key, limits, rules, clock.now()))
       return usageOf(key, count, limits)
     },
-    async resetUsage(given) {
-      const key = parseOption('key', apiKey, given)
+    async resetUsage(key: ApiKey): Promise<void> {
       if (!quota.reset) throw notSupported('reset')
       await quota.reset({ subject: subjectOf(key), anonymous: false })
     },

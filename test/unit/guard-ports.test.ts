@@ -470,12 +470,17 @@ describe('a back end that does not respond', () => {
       await send('/v1/pets', { ...sent, body: '{"name":"Rex","categoryId":1}' })
       await send('/v1/pets/1', sent)
       const ofStorage = contexts.filter(([name]) => name !== 'find')
-      const seen = ofStorage.map(([name, context]) => [name, context?.clientAddress, context?.operation, context?.key])
+      const seen = ofStorage.map(([name, context]) => [
+        name,
+        context?.clientAddress,
+        context?.operation,
+        context?.key?.id,
+      ])
       expect(seen).toEqual([
-        ['list', '192.0.2.1', 'listPets', key],
-        ['list', '192.0.2.1', 'listPets', key],
-        ['create', '192.0.2.1', 'createPet', key],
-        ['get', '192.0.2.1', 'getPet', key],
+        ['list', '192.0.2.1', 'listPets', key.id],
+        ['list', '192.0.2.1', 'listPets', key.id],
+        ['create', '192.0.2.1', 'createPet', key.id],
+        ['get', '192.0.2.1', 'getPet', key.id],
       ])
     })
 

@@ -79,7 +79,7 @@ describe('keyStore', () => {
   test('the default key store uses the clock and plans of the store', async () => {
     const plans = { gold: { perMinute: 7, perDay: 9 } }
     const petStore = createPetStore({ clock: manualClock(5), plans })
-    const { token, key } = await petStore.keyStore.issue({ plan: 'gold' })
+    const { token, key } = await petStore.keys.issue({ plan: 'gold' })
     const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
     expect([response.status, response.headers.get('x-ratelimit-limit'), key.createdAt]).toEqual([200, '7', 5])
   })

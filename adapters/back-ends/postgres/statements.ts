@@ -1,5 +1,6 @@
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
+import { keyState } from '../shared/key-state-sql.ts'
 import { timeOr } from './functions.ts'
 
 /**
@@ -51,10 +52,15 @@ export function petStatements(schema: string) {
   }
 }
 
-const KEY = `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account', account, 'label', label,
+/** @param others - SQL for further members of the JSON */
+const keyJson = (
+  others = '',
+) => `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account', account, 'label', label,
   'limits', CASE WHEN limit_per_minute IS NOT NULL
     THEN json_build_object('perMinute', limit_per_minute, 'perDay', limit_per_day) END,
-  'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))::text AS json`
+  'access', access, 'createdAt', created_at, 'expiresAt', expires_at, 'suspendedAt', suspended_at,
+  'revokedAt', revoked_at, 'lastUsedOn', last_used_on, 'previousTokenExpiresAt', previous_token_expires_at${others}))::text AS json`
+const KEY = keyJson()
 
 /**
  * SQL that sets a column to the member of the JSON `changes`, or to the old value if it has no such
@@ -65,18 +71,47 @@ const changed = (column: string, member: string, cast = '') =>
 
 export function keyStatements(schema: string) {
   const keys = `${schema}.keys`
+  /** One row with the time, so that a statement reads it once. */
+  const clock = `(SELECT ${timeOr('$1::float8')} AS now) AS clock`
+  const state = keyState('now')
+  /**
+   * Null stands for any state. Not `=`: PostgreSQL would expect few matches, and read and sort the whole table
+   * for each page.
+   */
+  const hasState = (given: string) => `strpos(${state}, coalesce(${given}::text, '')) > 0`
   return {
-    key: `SELECT ${KEY} FROM ${keys}
-  WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${timeOr('$2::float8')})`,
-    keys: `SELECT ${KEY} FROM ${keys} ORDER BY number`,
+    findKey: `SELECT ${keyJson(`,
+  'tokenExpiresAt', CASE WHEN token_sha256 <> $1::text THEN previous_token_expires_at END`)}
+  FROM ${keys}, (SELECT ${timeOr('$2::float8')} AS now) AS clock
+  WHERE (token_sha256 = $1::text OR previous_token_sha256 = $1::text AND previous_token_expires_at > now)
+    AND ${state} = 'active'`,
+    getKey: `SELECT ${KEY} FROM ${keys} WHERE id = $1`,
+    listKeys: `SELECT ${KEY} FROM ${keys}, ${clock}
+  WHERE id > $2::text AND ${hasState('$3')} ORDER BY id LIMIT $4::bigint`,
+    listKeysOfAccount: `SELECT ${KEY} FROM ${keys}, ${clock}
+  WHERE account = $2::text AND id > $3::text AND ${hasState('$4')} ORDER BY id LIMIT $5::bigint`,
     addKey: `INSERT INTO ${keys}
-  (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6::bigint, $7::bigint, $8::bigint, ${timeOr('$9::float8')}) RETURNING ${KEY}`,
-    changeKey: `UPDATE ${keys} SET ${changed('plan', 'plan')}, ${changed('account', 'account')},
+  (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, access, expires_at, created_at)
+  SELECT $1, $2::text, $3, $4, $5, $6::bigint, $7::bigint, $8, $9::bigint, ${timeOr('$10::float8')}
+  WHERE NOT EXISTS (SELECT FROM ${keys} WHERE previous_token_sha256 = $2::text)
+  ON CONFLICT (token_sha256) DO NOTHING RETURNING ${KEY}`,
+    updateKey: `UPDATE ${keys} SET ${changed('plan', 'plan')}, ${changed('account', 'account')},
   ${changed('label', 'label')}, ${changed('limit_per_minute', 'perMinute', '::bigint')},
-  ${changed('limit_per_day', 'perDay', '::bigint')}, ${changed('expires_at', 'expiresAt', '::bigint')}
+  ${changed('limit_per_day', 'perDay', '::bigint')}, ${changed('access', 'access')},
+  ${changed('expires_at', 'expiresAt', '::bigint')}
   FROM (SELECT $1::text::json AS changes) AS given WHERE id = $2 AND revoked_at IS NULL RETURNING ${KEY}`,
+    // Without an overlap, `$2` is null, and so are the new values of both columns.
+    rotateKey: `UPDATE ${keys} SET token_sha256 = $1, previous_token_sha256 = CASE WHEN $2::bigint IS NOT NULL THEN token_sha256 END,
+  previous_token_expires_at = ${timeOr('$3::float8')} + $2::bigint WHERE id = $4 AND revoked_at IS NULL RETURNING ${KEY}`,
+    suspendKey: `UPDATE ${keys} SET suspended_at = coalesce(suspended_at, ${timeOr('$1::float8')})
+  WHERE id = $2 AND revoked_at IS NULL RETURNING ${KEY}`,
+    resumeKey: `UPDATE ${keys} SET suspended_at = NULL WHERE id = $1 AND revoked_at IS NULL RETURNING ${KEY}`,
     revokeKey: `UPDATE ${keys} SET revoked_at = ${timeOr('$1::float8')} WHERE id = $2 AND revoked_at IS NULL RETURNING id`,
+    removeKey: `DELETE FROM ${keys} USING ${clock} WHERE id = $2 AND ${state} IN ('expired', 'revoked') RETURNING id`,
+    // Another process may record the same keys. In the same order, the two cannot deadlock.
+    recordKeyUse: `UPDATE ${keys} SET last_used_on = $1::text WHERE id IN (
+  SELECT id FROM ${keys} WHERE id IN (SELECT json_array_elements_text($2::text::json))
+    AND (last_used_on IS NULL OR last_used_on < $1::text COLLATE "C") ORDER BY id FOR UPDATE SKIP LOCKED)`,
   }
 }
 

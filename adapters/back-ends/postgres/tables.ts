@@ -1,28 +1,15 @@
-import {
-  columnsOf,
-  type LastNumbers,
-  type Row,
-  replaceAll,
-  type TableAccess,
-  type TableName,
-} from '../shared/tables.ts'
+import { columnsOf, type Row, replaceAll, type TableAccess, type TableName } from '../shared/tables.ts'
 import { type PostgresClient, queryOf } from './connection.ts'
-
-/** The sequences of the numbers that are never given again. */
-const SEQUENCES = { pets: 'pet_ids', keys: 'keys_number_seq' } as const
 
 /** Gives a copy access to the tables of a schema. */
 export function postgresTables(client: PostgresClient, schema = 'petstore'): TableAccess {
   const query = queryOf(client)
-  const last = async (sequence: string) => {
-    // A new sequence is not `called` yet: then its last value is the next number.
-    const text = `SELECT (last_value - CASE WHEN is_called THEN 0 ELSE 1 END)::text AS last FROM ${schema}.${sequence}`
+  const sequence = `${schema}.pet_ids`
+  async function lastPetId(): Promise<string> {
+    // A new sequence is not `called` yet: then its last value is the next id.
+    const text = `SELECT (last_value - CASE WHEN is_called THEN 0 ELSE 1 END)::text AS last FROM ${sequence}`
     return (await query<{ last: string }>(text))[0]?.last ?? '0'
   }
-  const lastNumbers = async (): Promise<LastNumbers> => ({
-    pets: await last(SEQUENCES.pets),
-    keys: await last(SEQUENCES.keys),
-  })
   return {
     async read(table, after, limit) {
       const rows = await query<{ json: string }>(readStatement(schema, table), [after, limit])
@@ -36,12 +23,9 @@ export function postgresTables(client: PostgresClient, schema = 'petstore'): Tab
       const values = `SELECT ${stored('value', type)} FROM json_array_elements_text($1::text::json) AS value`
       await query(`DELETE FROM ${schema}.${table} WHERE ${key} IN (${values})`, [JSON.stringify(keys)])
     },
-    lastNumbers,
-    async raiseLastNumbers(numbers) {
-      const present = await lastNumbers()
-      for (const name of ['pets', 'keys'] as const)
-        if (BigInt(numbers[name]) > BigInt(present[name]))
-          await query(`SELECT setval('${schema}.${SEQUENCES[name]}', $1::bigint)`, [numbers[name]])
+    lastPetId,
+    async raiseLastPetId(id) {
+      if (BigInt(id) > BigInt(await lastPetId())) await query(`SELECT setval('${sequence}', $1::bigint)`, [id])
     },
   }
 }

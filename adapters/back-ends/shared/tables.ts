@@ -9,16 +9,20 @@ export const tables = {
   used_keys: { key_sha256: 'hash', fingerprint_sha256: 'hash', pet: 'pet', used_at: 'integer' },
   keys: {
     id: 'text',
-    number: 'integer',
     token_sha256: 'text',
+    previous_token_sha256: 'text',
+    previous_token_expires_at: 'integer',
     plan: 'text',
     account: 'text',
     limit_per_minute: 'integer',
     limit_per_day: 'integer',
     label: 'text',
+    access: 'text',
     created_at: 'integer',
     expires_at: 'integer',
+    suspended_at: 'integer',
     revoked_at: 'integer',
+    last_used_on: 'text',
   },
   quota: {
     subject: 'text',
@@ -43,12 +47,6 @@ export const tableNames = Object.keys(tables) as TableName[]
  */
 export type Row = readonly [key: string, ...values: unknown[]]
 
-/** The greatest numbers that were ever given: none of them may be given again. */
-export interface LastNumbers {
-  readonly pets: string
-  readonly keys: string
-}
-
 /** Reads and writes whole rows, for a copy from one engine to another. */
 export interface TableAccess {
   /** Returns the first rows whose key is greater, in ascending order: texts by their bytes in UTF-8. */
@@ -56,9 +54,10 @@ export interface TableAccess {
   /** Adds rows, and replaces those that have the same key. */
   write(table: TableName, rows: readonly Row[]): Promise<void>
   remove(table: TableName, keys: readonly string[]): Promise<void>
-  lastNumbers(): Promise<LastNumbers>
-  /** Raises the numbers that are smaller. */
-  raiseLastNumbers(numbers: LastNumbers): Promise<void>
+  /** Returns the greatest id that an animal ever had: none may be given again. */
+  lastPetId(): Promise<string>
+  /** Raises that id, if it is smaller. */
+  raiseLastPetId(id: string): Promise<void>
 }
 
 /** Returns the names of the columns with their types. The first one is the key. */

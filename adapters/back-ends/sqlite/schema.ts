@@ -30,19 +30,28 @@ CREATE TABLE petstore_used_keys (
   used_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE petstore_keys (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+  -- Begins with the time of issue, so the order of the ids is the order of issue.
+  id TEXT PRIMARY KEY,
   token_sha256 TEXT NOT NULL UNIQUE,
+  -- The token before the last rotation, if it stays valid until previous_token_expires_at.
+  previous_token_sha256 TEXT UNIQUE,
+  previous_token_expires_at INTEGER,
   plan TEXT NOT NULL,
   account TEXT,
   -- Null if the limits of the plan apply.
   limit_per_minute INTEGER,
   limit_per_day INTEGER,
   label TEXT,
+  -- Null stands for write.
+  access TEXT CHECK (access IN ('read', 'write')),
   created_at INTEGER NOT NULL,
   expires_at INTEGER,
-  revoked_at INTEGER
+  suspended_at INTEGER,
+  revoked_at INTEGER,
+  -- The last UTC day on which a request had this key, such as 2030-01-31.
+  last_used_on TEXT
 ) STRICT;
+CREATE INDEX petstore_keys_by_account ON petstore_keys (account, id) WHERE account IS NOT NULL;
 -- The counts of each customer and of each client address, after the last request that has changed them.
 CREATE TABLE petstore_quota (
   subject TEXT PRIMARY KEY,

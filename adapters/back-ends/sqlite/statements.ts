@@ -1,6 +1,7 @@
 import type { CallContext } from '../../../src/index.ts'
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
+import { keyState } from '../shared/key-state-sql.ts'
 import type { Run } from '../shared/keys.ts'
 
 /** A value for a driver. Ids are text, because drivers represent 64-bit integers differently. */
@@ -13,10 +14,17 @@ const MATCHING = `id = CAST(? AS INTEGER) AND name = coalesce(?, name)
     AND category_id = coalesce(CAST(? AS INTEGER), category_id) AND status = coalesce(?, status)`
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
-/** An API key as JSON. `json_patch` removes the members that are null. */
-const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
+/**
+ * An API key as JSON. `json_patch` removes the members that are null.
+ * @param others - SQL for further members
+ */
+const keyJson = (
+  others = '',
+) => `json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
     'limits', json(iif(limit_per_minute IS NULL, NULL, json_object('perMinute', limit_per_minute, 'perDay', limit_per_day))),
-    'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
+    'access', access, 'createdAt', created_at, 'expiresAt', expires_at, 'suspendedAt', suspended_at,
+    'revokedAt', revoked_at, 'lastUsedOn', last_used_on, 'previousTokenExpiresAt', previous_token_expires_at${others}))`
+const KEY = keyJson()
 
 /**
  * SQL for the new value of a column: the member of the JSON text `changes`, or the old value if
@@ -30,6 +38,9 @@ export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 
 /** SQL for a time that is passed as a value, or for the engine's time if the value is null. */
 const TIME = `CAST(coalesce(?, ${ENGINE_TIME}) AS INTEGER)`
+
+/** The state of a key, at the time in the column `now`. */
+const KEY_STATE = keyState('now')
 
 /** Enough for the keys of many uses: see `pruneSchedule`. */
 const KEYS_PRUNED_AT_ONCE = 1_000
@@ -78,19 +89,41 @@ export const statements = {
   removeExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE rowid IN (SELECT rowid FROM petstore_used_keys ORDER BY rowid LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND used_at NOT BETWEEN ${TIME} - ${KEY_PERIOD - 1} AND ${TIME} + ${KEY_PERIOD} RETURNING 1`,
-  key: `SELECT ${KEY} AS json FROM petstore_keys
-    WHERE token_sha256 = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${TIME})`,
-  keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,
+  findKey: `SELECT ${keyJson(`,
+    'tokenExpiresAt', iif(token_sha256 = sent, NULL, previous_token_expires_at)`)} AS json
+    FROM (SELECT ? AS sent, ${TIME} AS now) JOIN petstore_keys
+      ON token_sha256 = sent OR previous_token_sha256 = sent AND previous_token_expires_at > now
+    WHERE ${KEY_STATE} = 'active'`,
+  getKey: `SELECT ${KEY} AS json FROM petstore_keys WHERE id = ?`,
+  listKeys: `SELECT ${KEY} AS json FROM (SELECT ${TIME} AS now) JOIN petstore_keys
+    WHERE id > ? AND coalesce(?, ${KEY_STATE}) = ${KEY_STATE} ORDER BY id LIMIT ?`,
+  listKeysOfAccount: `SELECT ${KEY} AS json FROM (SELECT ${TIME} AS now) JOIN petstore_keys
+    WHERE account = ? AND id > ? AND coalesce(?, ${KEY_STATE}) = ${KEY_STATE} ORDER BY id LIMIT ?`,
   addKey: `INSERT INTO petstore_keys
-    (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)
-    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ${TIME})
-    RETURNING ${KEY} AS json`,
-  changeKey: `UPDATE petstore_keys SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
+    (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, access, expires_at, created_at)
+    SELECT * FROM (SELECT ?, ? AS hash, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), ?, CAST(? AS INTEGER), ${TIME})
+    WHERE NOT EXISTS (SELECT 1 FROM petstore_keys WHERE previous_token_sha256 = hash)
+    ON CONFLICT (token_sha256) DO NOTHING RETURNING ${KEY} AS json`,
+  updateKey: `UPDATE petstore_keys SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
     label = ${changed('label', 'label')}, limit_per_minute = ${changed('limit_per_minute', 'perMinute')},
-    limit_per_day = ${changed('limit_per_day', 'perDay')}, expires_at = ${changed('expires_at', 'expiresAt')}
+    limit_per_day = ${changed('limit_per_day', 'perDay')}, access = ${changed('access', 'access')},
+    expires_at = ${changed('expires_at', 'expiresAt')}
     FROM (SELECT ? AS changes) WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
+  // Without an overlap, its value is null, and so are the new values of both columns.
+  rotateKey: `UPDATE petstore_keys SET token_sha256 = sent, previous_token_sha256 = iif(overlap IS NULL, NULL, token_sha256),
+    previous_token_expires_at = now + overlap
+    FROM (SELECT ? AS sent, CAST(? AS INTEGER) AS overlap, ${TIME} AS now)
+    WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
+  suspendKey: `UPDATE petstore_keys SET suspended_at = coalesce(suspended_at, ${TIME})
+    WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
+  resumeKey: `UPDATE petstore_keys SET suspended_at = NULL WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
   revokeKey: `UPDATE petstore_keys SET revoked_at = ${TIME}
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
+  removeKey: `DELETE FROM petstore_keys WHERE id = (
+    SELECT id FROM (SELECT ${TIME} AS now) JOIN petstore_keys WHERE id = ? AND ${KEY_STATE} IN ('expired', 'revoked'))
+    RETURNING 1`,
+  recordKeyUse: `UPDATE petstore_keys SET last_used_on = day FROM (SELECT ? AS day)
+    WHERE id IN (SELECT value FROM json_each(?)) AND coalesce(last_used_on, '') < day RETURNING 1`,
 } as const
 
 export type RunOne = Run<keyof typeof statements>

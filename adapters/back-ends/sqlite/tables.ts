@@ -1,14 +1,5 @@
-import {
-  columnsOf,
-  type LastNumbers,
-  type Row,
-  replaceAll,
-  type TableAccess,
-  type TableName,
-} from '../shared/tables.ts'
+import { columnsOf, type Row, replaceAll, type TableAccess, type TableName } from '../shared/tables.ts'
 import { prepare, type SqliteDatabase } from './connection.ts'
-
-const NUMBERED = ['pets', 'keys'] as const
 
 /** Gives a copy access to the tables of a file. */
 export function sqliteTables(database: SqliteDatabase): TableAccess {
@@ -28,24 +19,18 @@ export function sqliteTables(database: SqliteDatabase): TableAccess {
       const value = type === 'integer' ? 'CAST(value AS INTEGER)' : 'value'
       run(`DELETE FROM petstore_${table} WHERE ${key} IN (SELECT ${value} FROM json_each(?))`, JSON.stringify(keys))
     },
-    async lastNumbers() {
-      const sequence = 'SELECT CAST(seq AS TEXT) AS last FROM sqlite_sequence WHERE name = ?'
-      const last = (table: TableName) => (read(sequence, `petstore_${table}`)[0] as { last: string } | undefined)?.last
-      return { pets: last('pets') ?? '0', keys: last('keys') ?? '0' } satisfies LastNumbers
+    async lastPetId() {
+      const sequence = "SELECT CAST(seq AS TEXT) AS last FROM sqlite_sequence WHERE name = 'petstore_pets'"
+      return (read(sequence)[0] as { last: string } | undefined)?.last ?? '0'
     },
-    async raiseLastNumbers(numbers) {
-      for (const table of NUMBERED) {
-        const name = `petstore_${table}`
-        run('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS INTEGER)) WHERE name = ?', numbers[table], name)
-        // SQLite has no row for a table that never had one.
-        run(
-          `INSERT INTO sqlite_sequence (name, seq) SELECT ?, CAST(? AS INTEGER)
-            WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)`,
-          name,
-          numbers[table],
-          name,
-        )
-      }
+    async raiseLastPetId(id) {
+      run("UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS INTEGER)) WHERE name = 'petstore_pets'", id)
+      // SQLite has no row for a table that never had one.
+      run(
+        `INSERT INTO sqlite_sequence (name, seq) SELECT 'petstore_pets', CAST(? AS INTEGER)
+          WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'petstore_pets')`,
+        id,
+      )
     },
   }
 }

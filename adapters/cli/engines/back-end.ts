@@ -46,11 +46,10 @@ export async function withDatabase<T>(flags: DatabaseFlags, use: (backEnd: Opene
   }
 }
 
-async function openDatabase({ data, databaseUrl, planLimits = {} }: DatabaseFlags): Promise<OpenedBackEnd> {
+async function openDatabase({ data, databaseUrl }: DatabaseFlags): Promise<OpenedBackEnd> {
   if (data !== undefined && databaseUrl !== undefined)
     throw new Error('--data and --database-url cannot be combined: give one of them')
-  const plans = Object.keys(planLimits)
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl, plans)
-  if (data !== undefined) return openSqliteFile(data, plans)
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl)
+  if (data !== undefined) return openSqliteFile(data)
   throw new Error('the database of the animals and keys is missing: give --data <file> or --database-url <url>')
 }

@@ -29,18 +29,18 @@ type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
 /** Connects, and creates or updates the tables. */
-export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
-  const { pool, ...backEnd } = await connectPostgres(url, plans)
+export async function openPostgres(url: string): Promise<OpenedBackEnd> {
+  const { pool, ...backEnd } = await connectPostgres(url)
   return backEnd
 }
 
 /** Gives a copy access to the tables. */
 export async function openPostgresTables(url: string, flag: string): Promise<OpenedTables> {
-  const { pool, name, close } = await connectPostgres(url, [], flag)
+  const { pool, name, close } = await connectPostgres(url, flag)
   return { ...postgresTables(pool), name, close }
 }
 
-async function connectPostgres(url: string, plans: readonly string[], flag = '--database-url') {
+async function connectPostgres(url: string, flag = '--database-url') {
   const name = `PostgreSQL at ${hostAndPathOf(url, flag, /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const advice = `${flag} needs the driver pg: npm install pg`
   const module = await loadDriver<Pg & { default?: Pg }>(['pg'], advice)
@@ -50,7 +50,7 @@ async function connectPostgres(url: string, plans: readonly string[], flag = '--
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
     const onError = (error: unknown) => printError(`${name}: ${innermostMessage(error)}`, passwordsOf(url))
-    const { migrate, ...backEnd } = postgres(pool, { plans, onError })
+    const { migrate, ...backEnd } = postgres(pool, { onError })
     await using(name, () => migrate().catch(explainConnection))
     return { ...backEnd, pool, name, close }
   })

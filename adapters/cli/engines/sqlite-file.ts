@@ -15,13 +15,13 @@ const DRIVERS = ['bun:sqlite', 'node:sqlite', 'better-sqlite3', 'libsql']
 const ADVICE =
   '--data needs a SQLite driver: run Node 22.13 or later, which contains one, or npm install better-sqlite3'
 
-export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
+export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   const database = await connectTo(path)
   const close = async () => {
     database.close()
   }
   const onError = (error: unknown) => printError(innermostMessage(error))
-  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans, onError })))
+  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { onError })))
   return { ...backEnd, name: path, close }
 }
 

@@ -38,7 +38,7 @@ export async function addDemoData(
   const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
   if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, pause })
   // The keys are read only if demo keys are wanted, because there may be very many.
-  const isWithoutKeys = isWanted && (await keyStore.list()).length === 0
+  const isWithoutKeys = isWanted && (await keyStore.list({ limit: 1 })).length === 0
   const keys = isWithoutKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
   const inStore = isPersistent(flags) ? undefined : await storage.count?.()

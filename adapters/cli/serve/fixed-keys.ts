@@ -4,29 +4,11 @@ import type { PlanLimitsByName } from '../terminal/flags.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from '../terminal/flags.ts'
 import { printable } from '../terminal/output.ts'
 
-/**
- * Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`.
- */
-export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
+/** Returns a key store that also finds the keys in `known`, which are not stored. */
+export function withFixedKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
-  const entries = known.map(({ token, key }) => ({ hash: hashOf(token), key }))
-  return {
-    ...keyStore,
-    find(token, context) {
-      const hash = hashOf(token)
-      const entry = entries.find((entry) => entry.hash === hash)
-      if (entry === undefined) return keyStore.find(token, context)
-      return entry.key.revokedAt === undefined ? entry.key : undefined
-    },
-    async revoke(id) {
-      const entry = entries.find(({ key }) => key.id === id)
-      if (entry === undefined) return keyStore.revoke(id)
-      if (entry.key.revokedAt !== undefined) return false
-      entry.key = { ...entry.key, revokedAt: Date.now() }
-      return true
-    },
-    list: async () => [...entries.map(({ key }) => key), ...(await keyStore.list())],
-  }
+  const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
+  return { ...keyStore, find: (token, context) => byHash.get(hashOf(token)) ?? keyStore.find(token, context) }
 }
 
 /**

@@ -11,12 +11,12 @@ import { type DemoKey, pageRoutes } from '../page/routes.ts'
 import { isLoopback, newSecret } from '../page/visitor.ts'
 import { readPets } from '../pets/animals.ts'
 import { addDemoPets } from '../pets/demo-pets.ts'
-import { knownPlans, type ServeFlags, secretsOf } from '../terminal/flags.ts'
+import { type ServeFlags, secretsOf } from '../terminal/flags.ts'
 import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
 import { checkControl, DEFAULT_CONTROL_HOST } from './control.ts'
 import { type AddedData, addDemoData, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
-import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
+import { checkFixedKeys, fixedKeys, withFixedKeys } from './fixed-keys.ts'
 import { logTo } from './log.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
 import { startJson, startText } from './start-text.ts'
@@ -29,7 +29,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   if (flags.data !== undefined) requireWritable(flags.data)
   const opened = await openBackEnd(flags, await initialPets(flags))
   const known = fixedKeys(flags.key ?? [], flags.planLimits)
-  const backEnd = { ...opened, keyStore: withKnownKeys(opened.keyStore, known) }
+  const backEnd = { ...opened, keyStore: withFixedKeys(opened.keyStore, known) }
   await closeOnFailure(backEnd.close, () => serveBackEnd(backEnd, flags))
 }
 
@@ -76,8 +76,8 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     createService: (backEnd, clock) => createService(backEnd, flags, clock),
     pets,
     addPets: (storage) => addDemoPets(storage, 0, seed),
-    withKeys: (keyStore) => withKnownKeys(keyStore, known),
-    plans: knownPlans(planLimits),
+    keys: known,
+    plans: planLimits,
     clock: Date,
   })
   const { close, showStart } = await serveSite(double, flags)
@@ -132,7 +132,7 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   const petStore = createPetStore(options)
   const usageOf = async (token: string) => {
     const key = await keyStore.find(token)
-    return key ? petStore.usage(key) : undefined
+    return key ? petStore.keys.usage(key) : undefined
   }
   return { petStore, pets: petStore.pets, usageOf, keyOf }
 }

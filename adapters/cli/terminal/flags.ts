@@ -18,7 +18,6 @@ export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 export interface DatabaseFlags {
   readonly data?: string
   readonly databaseUrl?: string
-  readonly planLimits?: PlanLimitsByName
 }
 
 export interface BackEndFlags extends DatabaseFlags {

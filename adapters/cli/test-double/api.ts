@@ -59,11 +59,11 @@ function failureResponse(error: unknown): ApiResponse {
   )
 }
 
-/** Replaces the advice to add a plan to the back end by one that names the flag of the command. */
+/** Replaces the advice to add a plan to the options by one that names the flag of the command. */
 function withFlag(message: string): string {
   const [before = '', advice] = message.split('(to add a plan, ', 2)
   if (advice === undefined) return message
-  const [, after = ''] = advice.split(' to the back end)', 2)
+  const [, after = ''] = advice.split(' to createPetStore)', 2)
   return `${before}(to add a plan, start petstore serve with --plan-limits)${after}`
 }
 

@@ -130,14 +130,18 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The key and its token.', body: schemas.issuedKey },
     run(double, { body: { expiresAt, ...options } }) {
       const end = expiresAt === undefined ? undefined : Date.parse(expiresAt)
-      return double.backEnd().keyStore.issue({ ...options, expiresAt: end })
+      return double.keys.issue({ ...options, expiresAt: end })
     },
   }),
   operation('GET /keys', {
     id: 'listKeys',
     summary: 'List the API keys, without their tokens.',
-    response: { status: 200, description: 'The keys, the oldest first.', body: schemas.keys },
-    run: (double) => double.backEnd().keyStore.list(),
+    response: {
+      status: 200,
+      description: 'The keys by ascending id: the oldest first, and keys of --key last.',
+      body: schemas.keys,
+    },
+    run: (double) => allOf(double.keys.all()),
   }),
   operation('DELETE /keys/{id}', {
     id: 'revokeKey',
@@ -145,12 +149,12 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The key is revoked.' },
     errors: { 404: 'There is no valid key with this id.' },
     async run(double, { id }) {
-      const { keyStore } = double.backEnd()
-      if (await keyStore.revoke(id)) return
-      const isKnown = (await keyStore.list()).some((key) => key.id === id)
-      const message = isKnown
-        ? `The key "${id}" is already revoked.`
-        : `There is no key "${id}". GET /keys lists the keys.`
+      const key = await double.keys.get(id)
+      if (key !== undefined && key.revokedAt === undefined) {
+        await double.keys.revoke(id)
+        return
+      }
+      const message = key ? `The key "${id}" is already revoked.` : `There is no key "${id}". GET /keys lists the keys.`
       throw new PetStoreError('key_not_found', message, { status: 404 })
     },
   }),
@@ -226,3 +230,9 @@ export const operations: readonly Operation[] = [
     },
   }),
 ]
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -4,13 +4,15 @@ import {
   type Clock,
   createPetStore,
   type InitialPet,
-  type ManagedKeyStore,
+  type IssuedKey,
   memory,
   type PetStorage,
   type PetStore,
   type Pets,
+  type PlanLimits,
   type Usage,
 } from '../../../src/index.ts'
+import { memoryKeyStore } from '../../../src/memory/keys.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import { createRestartable, forwarding } from '../../../src/testing/store/restartable.ts'
@@ -71,9 +73,10 @@ interface TestDoubleParts {
   readonly pets?: readonly InitialPet[]
   /** Adds more animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
-  /** Adds the initial keys to a new key store, at the start and after each reset. */
-  readonly withKeys: (keyStore: ManagedKeyStore) => ManagedKeyStore
-  readonly plans: readonly string[]
+  /** The keys at the start and after each reset. */
+  readonly keys?: readonly IssuedKey[]
+  /** The limits of plans that the control API can issue keys for, besides the default ones. */
+  readonly plans?: Readonly<Record<string, PlanLimits>>
   readonly clock: Clock
 }
 
@@ -83,11 +86,11 @@ export type TestDouble = Awaited<ReturnType<typeof createTestDouble>>
 export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
   const { current, restart, petStore, ...others } = await createRestartable(clock, async (withFaults) => {
-    const { storage, keyStore, quota } = memory({ clock, plans: parts.plans, pets: parts.pets })
-    const backEnd = { storage, keyStore: parts.withKeys(keyStore), quota }
+    const { storage, quota } = memory({ clock, pets: parts.pets })
+    const backEnd = { storage, keyStore: memoryKeyStore(clock, parts.keys), quota }
     await parts.addPets(storage)
-    const { pets } = createPetStore({ ...backEnd, clock })
-    return { backEnd, ...parts.createService(withFaults(backEnd), clock), pets }
+    const { pets, keys } = createPetStore({ ...backEnd, clock, plans: parts.plans })
+    return { backEnd, ...parts.createService(withFaults(backEnd), clock), pets, keys }
   })
   let resets = 0
   return {
@@ -95,6 +98,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
     // Without a call of the back end: a poll of `/ready` must not use up a fault.
     petStore: { ...petStore, ready: async () => ({ ok: true, failing: [] }) },
     pets: forwarding(() => current().pets),
+    keys: forwarding(() => current().keys),
     clock,
     resets: () => resets,
     usageOf: (token: string) => current().usageOf(token),

@@ -1,13 +1,15 @@
 import { createClient, type PetStoreClient } from '../../client/client.ts'
 import { buildRequest, type PetStoreFetch } from '../../http/fetch.ts'
 import { isBelow, linkBaseOf, pathOf } from '../../http/request.ts'
-import { newToken } from '../../keys/token.ts'
-import { memory } from '../../memory/index.ts'
+import type { Keys } from '../../keys/host-keys.ts'
+import { newKeyWithoutToken } from '../../keys/new-key.ts'
+import { newKeyIds, newToken } from '../../keys/token.ts'
+import { memoryKeyStore } from '../../memory/keys.ts'
+import { memoryQuota } from '../../memory/quota.ts'
 import { memoryStorage } from '../../memory/storage.ts'
-import { resolvePlans } from '../../options.ts'
 import { type CompletePetStore, createPetStore, type PetStore } from '../../pet-store.ts'
 import type { Pets } from '../../pets/host-pets.ts'
-import type { BackEnd, Clock, ManagedKeyStore, QuotaStore } from '../../ports.ts'
+import type { BackEnd, Clock, QuotaStore } from '../../ports.ts'
 import { invalidOption } from '../../schemas/options.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -22,7 +24,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
    * The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection`
    * breaks connections.
    */
-  readonly petStore: PetStore & Pick<CompletePetStore, 'admit' | 'pets' | 'ready'>
+  readonly petStore: PetStore & Pick<CompletePetStore, 'admit' | 'pets' | 'keys' | 'ready'>
   /**
    * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global
    * `fetch`, it rejects if its signal aborts or a fault breaks the connection, and sets
@@ -49,8 +51,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly clock: TheClock
   /** Adds, reads, changes and removes animals without a request. Faults do not affect it. */
   readonly pets: Pets
-  /** The key store. Use it to issue, change and revoke keys. */
-  readonly keyStore: ManagedKeyStore
+  /** Issues, changes and ends keys, and reads their usage, without a request. Faults do not affect it. */
+  readonly keys: Keys
   /** The quota store. Use it to count requests without sending them. */
   readonly quota: QuotaStore
   /** Makes storage, key store and quota store fail or wait, and breaks connections. */
@@ -83,7 +85,6 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   options: TestPetStoreOptions<TheClock> = {},
 ): Promise<TestPetStore<TheClock>> {
   const { pets, plan, token = newToken(), clock: givenClock, ...storeOptions } = parseTestOptions(options)
-  const { plans } = storeOptions
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = givenClock ?? ownClock
@@ -95,10 +96,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
    * Creates the back end, the pet store, the key and the client: once, and again for each `reset`.
    */
   async function createGeneration(withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
-    const { keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
-    const issued = await issuer.issue({ plan, limits: plans?.[plan] })
-    const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
-    const backEnd = { storage: memoryStorage(clock, pets), keyStore: { ...issuer, find }, quota }
+    const key = newKeyWithoutToken({ plan }, clock.now(), newKeyIds())
+    const backEnd = {
+      storage: memoryStorage(clock, pets),
+      keyStore: memoryKeyStore(clock, [{ token, key }]),
+      quota: memoryQuota(),
+    }
     const petStore = createPetStore({ ...storeOptions, clock, ...withFaults(backEnd) })
     const host = createPetStore({ ...storeOptions, clock, ...backEnd })
     const baseUrl = `http://localhost${petStore.basePath}`
@@ -109,9 +112,10 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       random: (asked: number) => (asked > 0 ? 0 : 1),
     }
     return {
-      ...backEnd,
+      quota: backEnd.quota,
       petStore,
       pets: host.pets,
+      keys: host.keys,
       client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }),
     }
   }
@@ -135,14 +139,14 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     return fetch(sent, { signal: signal ?? null })
   }
 
-  const hostPets = forwarding(() => current().pets)
+  const host = { pets: forwarding(() => current().pets), keys: forwarding(() => current().keys) }
   return {
     // The test store may be mounted and documented too, so it has the symbols of a store.
     ...petStore,
     petStore: {
       ...petStore,
+      ...host,
       admit: (...parameters) => current().petStore.admit(...parameters),
-      pets: hostPets,
       ready: () => current().petStore.ready(),
     },
     fetch,
@@ -155,8 +159,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     },
     token,
     clock: shownClock as TheClock,
-    pets: hostPets,
-    keyStore: forwarding(() => current().keyStore),
+    ...host,
     quota: forwarding(() => current().quota),
     faults,
     requests,

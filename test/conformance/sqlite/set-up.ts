@@ -79,19 +79,17 @@ export function setUpTests({ describe, test }: TestRunner, name: string, openFil
         pageOfStatus: ['SEARCH petstore_pets USING INDEX petstore_pets_by_status (status=? AND id>?)'],
         pet: ['SEARCH petstore_pets USING INTEGER PRIMARY KEY (id=?)'],
         usedKey: ['SEARCH petstore_used_keys USING INDEX sqlite_autoindex_petstore_used_keys_1 (key_sha256=?)'],
-        key: ['SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_2 (token_sha256=?)'],
+        findKey: [
+          'SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_2 (token_sha256=?)',
+          'SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_3 (previous_token_sha256=?)',
+        ],
+        getKey: ['SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_1 (id=?)'],
+        listKeys: ['SEARCH petstore_keys USING INDEX sqlite_autoindex_petstore_keys_1 (id>?)'],
+        listKeysOfAccount: ['SEARCH petstore_keys USING INDEX petstore_keys_by_account (account=? AND id>?)'],
         count: ['SCAN petstore_pets USING COVERING INDEX petstore_pets_by_status'],
         countOfStatus: ['SEARCH petstore_pets USING COVERING INDEX petstore_pets_by_status (status=?)'],
-        // It returns every key.
-        keys: ['SCAN petstore_keys'],
         counter: ['SEARCH petstore_quota USING INDEX sqlite_autoindex_petstore_quota_1 (subject=?)'],
       })
-    })
-
-    on('issues keys of the plans that the host names', async ({ database }) => {
-      const { keyStore } = sqlite(database, { plans: ['gold'] })
-      assert.equal((await keyStore.issue({ plan: 'gold' })).key.plan, 'gold')
-      await assert.rejects(keyStore.issue({ plan: 'silver' }), { code: 'invalid_option' })
     })
   })
 }

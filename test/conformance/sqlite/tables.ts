@@ -23,8 +23,8 @@ export function tableTests({ describe, test }: TestRunner, name: string, openFil
           for (let repeat = 0; repeat < 2; repeat++) await to.write(table, rows)
           assert.deepEqual(await to.read(table, '', 9), rows)
         }
-        await to.raiseLastNumbers({ pets: '7', keys: '9' })
-        assert.deepEqual(await to.lastNumbers(), { pets: '7', keys: '9' })
+        await to.raiseLastPetId('7')
+        assert.equal(await to.lastPetId(), '7')
         assert.equal((await target.storage.create(REX)).id, 8n)
         await to.remove('pets', ['1', '8'])
         assert.deepEqual(await to.read('pets', '', 9), [])

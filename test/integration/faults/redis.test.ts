@@ -123,7 +123,7 @@ for (const program of REDIS_PROGRAMS) {
       test('a Redis value of the wrong type causes 500', async () => {
         await untilReady()
         await admin.flushall()
-        const [{ id } = { id: '' }] = await backEnd.keyStore.list()
+        const [{ id } = { id: '' }] = await backEnd.keyStore.list({ limit: 1_000 })
         await admin.lpush(`petstore:quota:key:${id}`, 'not a count')
         expect(await addAnimal(open(client()).petStore, token)).toMatchObject({ status: 500, retryAfter: null })
         await admin.flushall()

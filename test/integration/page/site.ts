@@ -47,7 +47,7 @@ export async function startSite(
     demoKeys: () => [{ id: key.id, plan: 'free', token }],
     usageOf: async (token) => {
       const known = await find(token)
-      return known && plainStore.usage(known)
+      return known && plainStore.keys.usage(known)
     },
     pets: plainStore.pets,
     log: petStore,

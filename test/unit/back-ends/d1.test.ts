@@ -37,12 +37,6 @@ describe('d1', () => {
     await expect(d1(failing(message)).storage.get(1n)).rejects.toMatchObject({ message })
   })
 
-  test('issues keys of the plans in the option `plans`, and rejects unknown plans', async () => {
-    const { keyStore } = d1(failing('D1 was asked'), { plans: ['gold'] })
-    await expect(keyStore.issue({ plan: 'gold' })).rejects.toThrow('D1 was asked')
-    await expect(keyStore.issue({ plan: 'silver' })).rejects.toMatchObject({ code: 'invalid_option' })
-  })
-
   test('the error for a missing binding names the option `database`', () => {
     const missing = undefined as unknown as D1Database
     expect(() => d1(missing)).toThrow(/database: expected a D1 binding such as env.DB/)

@@ -18,7 +18,7 @@ async function checkStore(
   start?: ManualClock,
 ) {
   const store = await createTestPetStore({ plan: 'pro', plans: PLANS, clock: start })
-  const { token: limitedKey } = await store.keyStore.issue({ plan: 'tiny' })
+  const { token: limitedKey } = await store.keys.issue({ plan: 'tiny' })
   const fetch = async (url: string, init: RequestInit) => change(new Request(url, init), store.fetch)
   const results = await checkServer(
     URL_OF_API,

@@ -34,7 +34,7 @@ async function urlOf(app: KoaApp): Promise<string> {
 /** Adds an animal behind other middleware, with the lines of docs/mounting.md. Returns the status and the text of the response. */
 async function addBehind(...others: readonly Middleware[]) {
   const petStore = createPetStore()
-  const { token } = await petStore.keyStore.issue({ plan: 'free' })
+  const { token } = await petStore.keys.issue({ plan: 'free' })
   const handler = toNodeHandler(petStore)
   const app = new Koa()
   for (const other of others) app.use(other)
@@ -61,7 +61,7 @@ test.each(['/shop', '/v1'])(
   'the line for koa-mount in docs/mounting.md keeps the prefix %s in links',
   async (prefix) => {
     const petStore = createPetStore()
-    const { token } = await petStore.keyStore.issue({ plan: 'free' })
+    const { token } = await petStore.keys.issue({ plan: 'free' })
     const handler = toNodeHandler(petStore)
     const app = new Koa()
     app.use(

@@ -42,7 +42,7 @@ test('the handlers compile and work in Hono, h3 and Elysia', async () => {
 
 test('the line for Hono in docs/mounting.md passes the body on', async () => {
   const petStore = createPetStore()
-  const { token } = await petStore.keyStore.issue({ plan: 'free' })
+  const { token } = await petStore.keys.issue({ plan: 'free' })
   const handler = toFetchHandler(petStore)
   const hono = new Hono()
   hono.use(async (c, next) => {

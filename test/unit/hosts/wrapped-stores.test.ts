@@ -65,7 +65,7 @@ describe('a wrapper that changes a request', () => {
     const onError = vi.fn()
     const onResponse = vi.fn()
     const petStore = createPetStore({ onError, onResponse })
-    const { token } = await petStore.keyStore.issue({ plan: 'free' })
+    const { token } = await petStore.keys.issue({ plan: 'free' })
     const handler = toBunHandler({ ...petStore, handle: (request) => petStore.handle(change(request)) })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const request = new Request('http://localhost/shop/v1/pets', {

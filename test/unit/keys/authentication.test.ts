@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { isToken, keyChanges, newKey } from '../../../src/back-end.ts'
+import { isMistyped, keyChanges, newKey } from '../../../src/back-end.ts'
 import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { isToken68 } from '../../../src/keys/authenticate.ts'
 import { startApi } from '../../support/api.ts'
@@ -113,13 +113,13 @@ describe('keys', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 52 }), digit, (at, digit) => {
         const mistyped = token.slice(0, at) + digit + token.slice(at + 1)
-        expect(isToken(mistyped)).toBe(mistyped === token)
+        expect(isMistyped(mistyped)).toBe(mistyped !== token)
       }),
     )
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 51 }), (at) => {
         const swapped = token.slice(0, at) + token.charAt(at + 1) + token.charAt(at) + token.slice(at + 2)
-        expect(isToken(swapped)).toBe(swapped === token)
+        expect(isMistyped(swapped)).toBe(swapped !== token)
       }),
     )
   })
@@ -143,7 +143,6 @@ describe('keys', () => {
     [{ plan: '' }, 'plan'],
     [{ plan: undefined as never }, 'plan'],
     [Object.create({ plan: 7 }), 'plan'],
-    [{ plan: 'enterprise' }, 'limits'],
     [{ plan: 'free', limits: { perMinute: 0, perDay: 1 } }, 'limits.perMinute'],
     [{ plan: 'free', limits: { perMinute: 1.5, perDay: 1 } }, 'limits.perMinute'],
     [{ plan: 'free', limits: { perMinute: Number.POSITIVE_INFINITY, perDay: 1 } }, 'limits.perMinute'],
@@ -153,7 +152,9 @@ describe('keys', () => {
     [{ plan: 'free', label: 5 as never }, 'label'],
     [{ plan: 'free', label: 'a\u0000' }, 'label'],
     [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
-    [{ plan: 'free', expiresAt: '2030-12-05' as never }, 'expiresAt'],
+    [{ plan: 'free', expiresAt: '2030-02-30' }, 'expiresAt'],
+    [{ plan: 'free', expiresAt: 1_900_000_000 }, 'expiresAt'],
+    [{ plan: 'free', access: 'none' as never }, 'access'],
     [{ plan: 'free', expires: 0 } as never, 'expires'],
   ])('issue rejects the options %j', async (options, name) => {
     const issuing = memory().keyStore.issue(options)
@@ -162,17 +163,6 @@ describe('keys', () => {
       code: 'invalid_option',
       message: expect.stringMatching(`^option ${name}: expected .+, got .+`),
     })
-  })
-
-  test('issue rejects a plan that the back end does not know', async () => {
-    await expect(memory().keyStore.issue({ plan: 'gold' })).rejects.toThrow(
-      'option plan: expected one of the plans free, pro, business, unless the key has limits ' +
-        '(to add a plan, pass plans: ["gold"] to the back end), got the string "gold"',
-    )
-    const { keyStore } = memory({ plans: ['gold'] })
-    await expect(keyStore.issue({ plan: 'glod' })).rejects.toThrow('one of the plans free, pro, business, gold, unless')
-    expect((await keyStore.issue({ plan: 'pro' })).key.plan).toBe('pro')
-    expect((await keyStore.issue({ plan: 'gold' })).key.plan).toBe('gold')
   })
 
   test("keys can come from the host's own key store", async () => {
@@ -231,8 +221,8 @@ test('find is called only with tokens in the form of RFC 9110 (token68)', async 
 })
 
 test('the checksum of a token is the same in every release', () => {
-  expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
-  expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
+  expect(isMistyped(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(false)
+  expect(isMistyped(`pet_${'z'.repeat(43)}177I3K`)).toBe(false)
 })
 
 test.each(['letmein', 'a==', '-._~+/'])('%s has the form of a token', (token) => {
@@ -243,10 +233,7 @@ test.each(['', 'a b', 'é'])('%j does not have the form of a token', (value) => 
   expect(isToken68(value)).toBe(false)
 })
 
-test('keyChanges removes limits only with a plan', () => {
-  expect(() => keyChanges({ limits: null })).toThrow(
-    'option plan: expected a plan, because a key without its own limits needs one, got nothing',
-  )
+test('keyChanges keeps null, which removes a member', () => {
   expect(keyChanges({ plan: 'pro', limits: null })).toEqual([
     ['plan', 'pro'],
     ['limits', null],
@@ -272,6 +259,6 @@ describe('newKey', () => {
 
   test.each([1_000_000_000, 99_999_999_999])('newKey rejects the expiry %i in seconds', async (expiresAt) => {
     const created = newKey({ plan: 'free', expiresAt }, 5)
-    await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
+    await expect(created).rejects.toThrow('option expiresAt: expected a time such as a Date')
   })
 })

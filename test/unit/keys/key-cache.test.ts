@@ -21,7 +21,20 @@ function countingStore(keys: Map<string, ApiKey>) {
 
 function managed(find: ManagedKeyStore['find'], revoke: ManagedKeyStore['revoke']): ManagedKeyStore {
   const unused = () => Promise.reject(new Error('not needed here'))
-  return { find, revoke, issue: unused, update: unused, list: unused }
+  return {
+    find,
+    revoke,
+    issue: unused,
+    adopt: unused,
+    get: unused,
+    list: unused,
+    update: unused,
+    rotate: unused,
+    suspend: unused,
+    resume: unused,
+    remove: unused,
+    recordUse: unused,
+  }
 }
 
 describe('races', () => {
@@ -302,7 +315,7 @@ test('cachedKeyStore lists the keys of its store', async () => {
     () => KEY,
     async () => true,
   )
-  expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
+  expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list({ limit: 1 })).toEqual([KEY])
 })
 
 test('cachedKeyStore adds only the method `forget` to those of the key store', () => {

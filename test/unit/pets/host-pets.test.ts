@@ -323,5 +323,5 @@ test('the calls are not counted and not reported', async () => {
   await store.pets.add(REX)
   await store.pets.update(1, { status: 'sold' })
   expect(onResponse).not.toHaveBeenCalled()
-  expect(await store.usage(key)).toMatchObject({ minute: { used: 0 } })
+  expect(await store.keys.usage(key)).toMatchObject({ minute: { used: 0 } })
 })

@@ -132,7 +132,7 @@ describe('onLimit', () => {
   test('is called again after resetUsage', async () => {
     const { key, petStore, send } = await startLimited()
     await send(20)
-    await petStore.resetUsage(key)
+    await petStore.keys.resetUsage(key)
     expect(await send(11)).toEqual(['minute warned 8 of 10', 'minute reached 10 of 10'])
   })
 

@@ -32,19 +32,19 @@ test('usage returns both windows and counts nothing', async () => {
     bannedUntil: undefined,
     now: NOON,
   }
-  expect(await store.usage(key)).toEqual(expected)
-  expect(await store.usage(key)).toEqual(expected)
+  expect(await store.keys.usage(key)).toEqual(expected)
+  expect(await store.keys.usage(key)).toEqual(expected)
 })
 
 test('usage shows a ban, and resetUsage ends it', async () => {
   const { clock, key, send, store } = await storeWithKey(1, 5)
   expect(await send(3)).toEqual([200, 429, 429])
-  expect((await store.usage(key)).bannedUntil).toBe(NOON + 300_000)
+  expect((await store.keys.usage(key)).bannedUntil).toBe(NOON + 300_000)
   clock.advance(300_000)
-  expect((await store.usage(key)).bannedUntil).toBeUndefined()
+  expect((await store.keys.usage(key)).bannedUntil).toBeUndefined()
   clock.advance(-1)
-  await store.resetUsage(key)
-  expect(await store.usage(key)).toMatchObject({ minute: { used: 0 }, day: { used: 0 }, bannedUntil: undefined })
+  await store.keys.resetUsage(key)
+  expect(await store.keys.usage(key)).toMatchObject({ minute: { used: 0 }, day: { used: 0 }, bannedUntil: undefined })
   expect(await send(1)).toEqual([200])
 })
 
@@ -62,7 +62,7 @@ test('after a change to a smaller plan, nothing remains and the requests stay', 
   await send(5)
   const limits = { perMinute: 3, perDay: 4 }
   const changed = await store.keyStore.update(key.id, { limits })
-  expect(changed && (await store.usage(changed))).toMatchObject({
+  expect(changed && (await store.keys.usage(changed))).toMatchObject({
     minute: { limit: 3, used: 5, remaining: 0 },
     day: { limit: 4, used: 5, remaining: 0 },
   })
@@ -78,18 +78,18 @@ test('a quota store without peek and reset gives a clear error', async () => {
   const { spend } = memory().quota
   const store = createPetStore({ quota: { spend } })
   const { key } = await store.keyStore.issue({ plan: 'free' })
-  await expect(store.usage(key)).rejects.toMatchObject({
+  await expect(store.keys.usage(key)).rejects.toMatchObject({
     code: 'usage_not_supported',
     message: 'option quota: expected a quota store with the method peek; add it to your quota store',
   })
-  await expect(store.resetUsage(key)).rejects.toMatchObject({
+  await expect(store.keys.resetUsage(key)).rejects.toMatchObject({
     code: 'usage_not_supported',
     message: expect.stringContaining('with the method reset;'),
   })
 })
 
 test('usage rejects a key without limits', async () => {
-  const usage = createPetStore().usage({ id: 'a', plan: 'gold' })
+  const usage = createPetStore().keys.usage({ id: 'a', plan: 'gold' })
   await expect(usage).rejects.toMatchObject({
     code: 'invalid_option',
     message: expect.stringContaining('on its plan "gold"'),
@@ -99,11 +99,11 @@ test('usage rejects a key without limits', async () => {
 test.each(['usage', 'resetUsage'] as const)('%s rejects a token, and does not repeat it', async (method) => {
   const store = createPetStore()
   const { token } = await store.keyStore.issue({ plan: 'free' })
-  await expect(store[method](token as never)).rejects.toMatchObject({
+  await expect(store.keys[method](token as never)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'option key: expected a key such as { id, plan }, not its token or its id, got the string "***"',
+    message: 'option id: expected the id of a key, not its token, got the string "***"',
   })
-  await expect(store[method](undefined as never)).rejects.toMatchObject({ code: 'invalid_option' })
+  await expect(store.keys[method](undefined as never)).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
 test('keys of one account share counts, and each has the limits of its own plan', async () => {
@@ -118,8 +118,8 @@ test('keys of one account share counts, and each has the limits of its own plan'
     (await store.fetch('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })).status
   expect([await statusOf(large), await statusOf(large)]).toEqual([200, 200])
   expect([await statusOf(small), await statusOf(large)]).toEqual([429, 200])
-  expect(await store.usage(small.key)).toMatchObject({ minute: { limit: 2, used: 3, remaining: 0 } })
-  expect(await store.usage(large.key)).toMatchObject({ minute: { limit: 4, used: 3, remaining: 1 } })
+  expect(await store.keys.usage(small.key)).toMatchObject({ minute: { limit: 2, used: 3, remaining: 0 } })
+  expect(await store.keys.usage(large.key)).toMatchObject({ minute: { limit: 4, used: 3, remaining: 1 } })
 })
 
 test('a change of the plan keeps the counts and a ban', async () => {
@@ -129,13 +129,13 @@ test('a change of the plan keeps the counts and a ban', async () => {
   expect(await send(1)).toEqual([429])
   clock.advance(300_000)
   expect(await send(1)).toEqual([200])
-  const [changed] = await store.keyStore.list()
-  expect(changed && (await store.usage(changed)).day).toMatchObject({ limit: 1_000, used: 2 })
+  const [changed] = await store.keyStore.list({ limit: 1_000 })
+  expect(changed && (await store.keys.usage(changed)).day).toMatchObject({ limit: 1_000, used: 2 })
 })
 
 test('usage rejects with the error of the quota store itself', async () => {
   const lost = new Error('connection lost')
   const { quota, ...others } = memory()
   const store = createPetStore({ ...others, quota: { ...quota, peek: () => Promise.reject(lost) } })
-  await expect(store.usage({ id: 'key', plan: 'free' })).rejects.toBe(lost)
+  await expect(store.keys.usage({ id: 'key', plan: 'free' })).rejects.toBe(lost)
 })

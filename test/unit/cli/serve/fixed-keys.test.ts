@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { fixedKeys, withKnownKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
+import { fixedKeys, withFixedKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
 import { parseKeys } from '../../../../adapters/cli/terminal/flags.ts'
 import { memory } from '../../../../src/index.ts'
 
 function keyStoreOf(text: string) {
-  return withKnownKeys(memory().keyStore, fixedKeys(parseKeys(text), { free: { perMinute: 2, perDay: 3 } }))
+  return withFixedKeys(memory().keyStore, fixedKeys(parseKeys(text), { free: { perMinute: 2, perDay: 3 } }))
 }
 
 test('finds fixed keys by their tokens', async () => {
@@ -14,15 +14,6 @@ test('finds fixed keys by their tokens', async () => {
   expect(await keyStore.find('b==')).toMatchObject({ plan: 'free', limits: { perMinute: 2, perDay: 3 } })
   expect(await keyStore.find(token)).toEqual(key)
   expect(await keyStore.find('c')).toBeUndefined()
-})
-
-test('lists and revokes fixed keys', async () => {
-  const keyStore = keyStoreOf('pro=a')
-  const [key] = await keyStore.list()
-  expect(await keyStore.revoke(key?.id ?? '')).toBe(true)
-  expect(await keyStore.revoke(key?.id ?? '')).toBe(false)
-  expect(await keyStore.find('a')).toBeUndefined()
-  expect(await keyStore.list()).toMatchObject([{ revokedAt: expect.any(Number) }])
 })
 
 test('gives a fixed key the same id after a restart', async () => {

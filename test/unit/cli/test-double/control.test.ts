@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { addDemoPets } from '../../../../adapters/cli/pets/demo-pets.ts'
-import { fixedKeys, withKnownKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
+import { fixedKeys } from '../../../../adapters/cli/serve/fixed-keys.ts'
 import { createControlApi } from '../../../../adapters/cli/test-double/api.ts'
 import { operations } from '../../../../adapters/cli/test-double/operations.ts'
 import { createTestDouble, steerableClock } from '../../../../adapters/cli/test-double/test-double.ts'
@@ -21,8 +21,7 @@ async function open(host = '127.0.0.1') {
       return { petStore, pets: petStore.pets, usageOf: async () => undefined, keyOf: () => undefined }
     },
     addPets: (storage) => addDemoPets(storage, 0, 3),
-    withKeys: (keyStore) => withKnownKeys(keyStore, known),
-    plans: ['free', 'pro'],
+    keys: known,
     clock: manualClock(START),
   })
   const { handle } = createControlApi(double, { secret: 'of-this-run', host })
@@ -167,7 +166,7 @@ describe('keys', () => {
     const issued = await control('POST', '/keys', { plan: 'pro', expiresAt: '2027-01-16T00:00:00Z' })
     const { token, key } = issued.body as { token: string; key: { id: string } }
     expect((await send('/pets', token)).status).toBe(200)
-    expect(await control('GET', '/keys')).toMatchObject({ body: [{ plan: 'free' }, { plan: 'pro', id: key.id }] })
+    expect(await control('GET', '/keys')).toMatchObject({ body: [{ plan: 'pro', id: key.id }, { plan: 'free' }] })
     expect((await control('DELETE', `/keys/${key.id}`)).status).toBe(204)
     expect(await control('DELETE', `/keys/${key.id}`)).toEqual({
       status: 404,
@@ -237,7 +236,7 @@ test('POST /reset restores the initial animals, keys and clock', async () => {
   await control('POST', '/pets', { count: 2 })
   await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
   await control('POST', '/faults', { part: 'storage', action: 'fail' })
-  for (const key of await double.backEnd().keyStore.list()) await control('DELETE', `/keys/${key.id}`)
+  for (const key of await double.backEnd().keyStore.list({ limit: 1_000 })) await control('DELETE', `/keys/${key.id}`)
   await send('/pets')
   expect((await control('POST', '/reset')).status).toBe(204)
   expect((await control('GET', '/requests')).body.total).toBe(0)

@@ -78,12 +78,12 @@ describe('options', () => {
   })
 
   test('the option `token` accepts a text that does not begin with pet_', async () => {
-    const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
+    const { fetch, keys, token } = await createTestPetStore({ token: 'test-key' })
     const ask = async (sent: string) =>
       (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
     expect([token, await ask('test-key'), await ask('other-key')]).toEqual(['test-key', 200, 401])
-    const [key] = await keyStore.list()
-    await keyStore.revoke(key?.id ?? '')
+    const [key] = await keys.list()
+    await keys.revoke(key?.id ?? '')
     expect(await ask('test-key')).toBe(401)
   })
 
@@ -417,11 +417,11 @@ describe('requests', () => {
 describe('reset', () => {
   test('reset restores animals, key, counts and time', async () => {
     const store = await createTestPetStore({ pets: [{ name: 'Rex' }] })
-    const { request, client, clock, keyStore, faults, requests } = store
+    const { request, client, clock, keys, faults, requests } = store
     const start = clock.now()
     for (let i = 0; i < 130; i++) await request('/pets', { method: 'POST', body: REX })
     expect(await (await request('/pets')).json()).toMatchObject({ code: 'api_key_banned' })
-    for (const { id } of await keyStore.list()) await keyStore.revoke(id)
+    for (const { id } of await keys.list()) await keys.revoke(id)
     clock.advance(5_000)
     faults.storage.fail()
 
@@ -431,7 +431,7 @@ describe('reset', () => {
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }])
     expect(client.rateLimit).toMatchObject({ limit: 60, remaining: 59 })
     expect(await client.createPet({ name: 'Ada', categoryId: 1n, status: 'available' })).toMatchObject({ id: 2n })
-    expect((await keyStore.list()).length).toBe(1)
+    expect((await keys.list()).length).toBe(1)
   })
 })
 

@@ -10,7 +10,7 @@ import { httpRules } from '../../../../../src/testing/suites/http/suite.ts'
 afterEach(() => void vi.useRealTimers())
 
 const store = await createTestPetStore({ plan: 'pro' })
-const { token: limitedToken } = await store.keyStore.issue({ plan: 'free' })
+const { token: limitedToken } = await store.keys.issue({ plan: 'free' })
 httpContract(
   { describe, test },
   { baseUrl: 'http://localhost/v1', token: store.token, limitedToken, fetch: store.fetch },

@@ -4,6 +4,8 @@ import { type ApiKey, type ManagedKeyStore, memory } from '../../../../../src/in
 import { keyStoreContract } from '../../../../../src/testing/index.ts'
 import { expectFailure, firstFailure, openFaulty, type PlantedFaults, tick } from './planted-faults.ts'
 
+const EVERY = { limit: 1_000 }
+
 /** Returns methods that find each key that is not revoked, unless `isExpired` returns true for its `expiresAt`. */
 function findingUnless(sound: ManagedKeyStore, isExpired: (expiresAt: number) => boolean): Partial<ManagedKeyStore> {
   const ids = new Map<string, string>()
@@ -14,7 +16,7 @@ function findingUnless(sound: ManagedKeyStore, isExpired: (expiresAt: number) =>
       return issued
     },
     async find(token) {
-      const key = (await sound.list()).find(({ id }) => id === ids.get(token))
+      const key = await sound.get(ids.get(token) ?? '')
       if (key === undefined || key.revokedAt !== undefined) return undefined
       return key.expiresAt !== undefined && isExpired(key.expiresAt) ? undefined : key
     },
@@ -34,7 +36,7 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
           return issued
         },
         async update(id, changes) {
-          const before = (await sound.list()).find((key) => key.id === id)
+          const before = await sound.get(id)
           await tick()
           const changed = await sound.update(id, changes)
           if (changed === undefined && before !== undefined && before.revokedAt === undefined) revived.set(id, before)
@@ -125,18 +127,18 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
   },
   'list returns a key twice': {
     fails: 'update does not change members that are absent or undefined',
-    plant: (sound) => ({ list: async () => (await sound.list()).flatMap((key) => [key, key]) }),
+    plant: (sound) => ({ list: async (query) => (await sound.list(query)).flatMap((key) => [key, key]) }),
   },
   'list returns a key when a new key store is opened': {
     fails: 'find returns the key of a token',
     plant: (sound) => ({
-      list: async () => [{ id: 'key_old', plan: 'free', createdAt: 0 }, ...(await sound.list())],
+      list: async (query) => [{ id: 'key_old', plan: 'free', createdAt: 0 }, ...(await sound.list(query))],
     }),
   },
   'find returns the first key': {
     fails: 'find returns the key of a token',
     plant: (sound) => ({
-      find: async (token) => (await sound.find(token)) && (await sound.list())[0],
+      find: async (token) => (await sound.find(token)) && (await sound.list(EVERY))[0],
     }),
   },
   'update keeps members that are null': {
@@ -148,8 +150,7 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
   'update changes revoked keys': {
     fails: 'update returns undefined for an unknown or revoked key',
     plant: (sound) => ({
-      update: async (id, changes) =>
-        (await sound.update(id, changes)) ?? (await sound.list()).find((key) => key.id === id),
+      update: async (id, changes) => (await sound.update(id, changes)) ?? (await sound.get(id)),
     }),
   },
   'revoke does nothing': {
@@ -186,18 +187,18 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
   },
   'list returns the newest key first': {
     fails: 'update does not change members that are absent or undefined',
-    plant: (sound) => ({ list: async () => [...(await sound.list())].reverse() }),
+    plant: (sound) => ({ list: async (query) => [...(await sound.list(query))].reverse() }),
   },
   'list omits revoked keys': {
     fails: 'update returns undefined for an unknown or revoked key',
     plant: (sound) => ({
-      list: async () => (await sound.list()).filter(({ revokedAt }) => revokedAt === undefined),
+      list: async (query) => (await sound.list(query)).filter(({ revokedAt }) => revokedAt === undefined),
     }),
   },
   'list omits revokedAt': {
     fails: 'update returns undefined for an unknown or revoked key',
     plant: (sound) => ({
-      list: async () => (await sound.list()).map(({ revokedAt: _, ...key }) => key),
+      list: async (query) => (await sound.list(query)).map(({ revokedAt: _, ...key }) => key),
     }),
   },
   'list contains a token': {
@@ -210,7 +211,7 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
           last = issued.token
           return issued
         },
-        list: async () => (await sound.list()).map((key) => ({ ...key, token: last })),
+        list: async (query) => (await sound.list(query)).map((key) => ({ ...key, token: last })),
       }
     },
   },
@@ -244,7 +245,7 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
       const revoked = new Set<string>()
       return {
         revoke: async (id) => {
-          const isFirst = !revoked.has(id) && (await sound.list()).some((key) => key.id === id)
+          const isFirst = !revoked.has(id) && (await sound.list(EVERY)).some((key) => key.id === id)
           await tick()
           revoked.add(id)
           await sound.revoke(id)
