@@ -15,13 +15,11 @@ import { readCommand } from './read-command.ts'
 const root = join(import.meta.dirname, '../../..')
 const example = (name: string) => join(root, 'examples', name)
 
-const SECRET = 'secret-of-the-shop'
-
 /** Starts an example on a free port, which replaces `:PORT` in the command. */
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
   const port = String(await freePort())
   const words = command.map((word) => word.replace(':PORT', `:${port}`))
-  const env = { PORT: port, DRAIN_DELAY: '0', IMPORT_SECRET: SECRET }
+  const env = { PORT: port, DRAIN_DELAY: '0' }
   const { value, stop } = await startProgram(words, readCommand, { env })
   onTestFinished(stop)
   return value
@@ -158,27 +156,28 @@ test('the example testing/node.test.mjs passes', async () => {
   await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
 })
 
-test('the example own-route.mjs checks the input of a route of the host', async () => {
+test('the example own-route.mjs serves routes of the host under the limits of the API', async () => {
   const started = await start(process.execPath, example('own-route.mjs'))
-  const send = (body: string, secret: string) => {
-    const headers = { authorization: `Bearer ${secret}` }
-    return fetch(new URL('/import', started.url), { method: 'POST', body, headers })
-  }
-  assert.equal((await send('{"name":"Rex","categoryId":1}', started.token)).status, 401)
-  const post = (body: string) => send(body, SECRET)
+  const headers = { authorization: `Bearer ${started.token}` }
+  const send = (path: string, init: RequestInit = {}) => fetch(new URL(path, started.url), { headers, ...init })
+  const post = (body: string) => send('/import', { method: 'POST', body })
+  assert.equal((await send('/import', { method: 'POST', headers: {} })).status, 401)
   const refused = await post('[{"name":"Rex","categoryId":1},{"name":"","categoryId":"2"}]')
   assert.equal(refused.status, 400)
+  assert.equal(refused.headers.get('x-ratelimit-remaining'), '59')
   const { problems } = (await refused.json()) as { problems: string[] }
   assert.match(problems[0] ?? '', /^animal 2, name: expected a string of at most 1000 characters/)
   assert.equal(problems[1], 'animal 2, categoryId: expected an integer from -2^63 to 2^63-1, got the string "2"')
   const added = await post('[{"name":"Rex","categoryId":9007199254740993},{"name":"Ada","categoryId":2}]')
   assert.equal(added.status, 201)
   assert.deepEqual(await added.json(), { added: 2, repeated: 0 })
-  const list = await fetch(started.url, { headers: { authorization: `Bearer ${started.token}` } })
+  const list = await send('/v1/pets')
   assert.match(await list.text(), /"name":"Rex","categoryId":9007199254740993,"status":"available"/)
-  const names = async (query: string) => (await fetch(new URL(`/names${query}`, started.url))).text()
-  assert.equal(await names('?limit=1'), '["Rex"]')
-  assert.match(await names('?limit=0'), /expected a whole number from 1 to 100/)
+  assert.equal(await (await send('/names?limit=1')).text(), '["Rex"]')
+  assert.match(await (await send('/names?limit=0')).text(), /expected a whole number from 1 to 100/)
+  const orders = await send('/orders')
+  assert.equal(orders.headers.get('x-ratelimit-remaining'), '54')
+  assert.deepEqual(await orders.json(), { account: 'acme', orders: [] })
 })
 
 test('the example form.mjs shows a message for each wrong field', async () => {

@@ -18,6 +18,7 @@ const runtimes = {
     'hono.mjs',
     'koa.mjs',
     'node-http.mjs',
+    'own-route.mjs',
     'own-server.mjs',
     'shop-with-own-auth.mjs',
   ],
