@@ -68,7 +68,7 @@ export interface ApiKeyLocals {
 /** A middleware for Express 4 and 5. It never throws. */
 export type ExpressGuard = (
   request: NodeIncoming,
-  response: NodeOutgoing & { readonly locals: object },
+  response: NodeOutgoing & { readonly locals: ApiKeyLocals },
   next: (error?: unknown) => void,
 ) => Promise<void>
 
@@ -96,7 +96,7 @@ export function expressGuard(petStore: PetStore, options: ExpressGuardOptions = 
   return async (request, response, next) => {
     // The compatibility API of HTTP/2 has the same members.
     const incoming = request as HostRequest
-    const outgoing = response as ServerResponse & { readonly locals: object }
+    const outgoing = response as ServerResponse & { readonly locals: ApiKeyLocals }
     try {
       const clientAddress = addressOf(incoming, readAddress)
       const admitted = await admitOnNode(admit, { incoming, outgoing, clientAddress })

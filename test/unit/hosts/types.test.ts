@@ -4,12 +4,15 @@ import express from 'express'
 import Fastify from 'fastify'
 import { getRequestIP, H3 } from 'h3'
 import { Hono } from 'hono'
+import Koa from 'koa'
 import { expect, test } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
-import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
+import { expressGuard, toExpressHandler } from '../../../adapters/hosts/express.ts'
+import { apiKeyOf, fastifyGuard, toFastifyPlugin } from '../../../adapters/hosts/fastify.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
+import { type ApiKeyVariables, honoGuard } from '../../../adapters/hosts/hono.ts'
+import { type ApiKeyState, koaGuard } from '../../../adapters/hosts/koa.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, PetStoreError, toApiRequest } from '../../../src/index.ts'
 
@@ -38,6 +41,34 @@ test('the handlers compile and work in Hono, h3 and Elysia', async () => {
   expect(responses.map(({ status }) => status)).toEqual([401, 401, 401])
   const address = request().headers.get('cf-connecting-ip')
   expect((await petStore.handle(toApiRequest(request(), address))).status).toBe(401)
+})
+
+test('the lines for petStore.admit in docs/mounting.md compile and work in h3 and Elysia', async () => {
+  const petStore = createPetStore()
+  const h3 = new H3().get('/orders', async (event) => {
+    const { key, headers, response } = await petStore.admit(event.req, getRequestIP(event))
+    return response ?? Response.json({ account: key.account }, { headers })
+  })
+  const elysia = new Elysia().get('/orders', async ({ request, server }) => {
+    const { key, headers, response } = await petStore.admit(request, server?.requestIP(request)?.address)
+    return response ?? Response.json({ account: key.account }, { headers })
+  })
+  const { token } = await petStore.keyStore.issue({ plan: 'free', account: 'acme' })
+  for (const send of [h3.request, elysia.handle]) {
+    const authorized = new Request('http://localhost/orders', { headers: { authorization: `Bearer ${token}` } })
+    expect(await (await send(authorized)).json()).toEqual({ account: 'acme' })
+    expect((await send(new Request('http://localhost/orders'))).status).toBe(401)
+  }
+})
+
+test('the guards fit the types of Express, Fastify, Hono and Koa', () => {
+  const petStore = createPetStore()
+  express().get('/orders', expressGuard(petStore), (_request, response) => response.json(response.locals.apiKey.id))
+  Fastify().get('/orders', { onRequest: fastifyGuard(petStore) }, (request) => apiKeyOf(request).id)
+  new Hono().use(honoGuard(petStore, { getConnInfo }))
+  new Hono<{ Variables: ApiKeyVariables }>().get('/', honoGuard(petStore), (c) => c.text(c.get('apiKey').id))
+  new Koa().use(koaGuard(petStore))
+  new Koa<ApiKeyState>().use(koaGuard(petStore)).use((context) => context.state.apiKey.id)
 })
 
 test('the line for Hono in docs/mounting.md passes the body on', async () => {
