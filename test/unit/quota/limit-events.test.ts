@@ -46,7 +46,8 @@ describe('onLimit', () => {
     const { key, onLimit, send } = await startLimited()
     expect(await send(7)).toEqual([])
     expect(await send(1)).toEqual(['minute warned 8 of 10'])
-    const report = { key, window: 'minute', event: 'warned', used: 8, limit: 10, resetsAt: NOON + MINUTE }
+    const sent = expect.objectContaining({ id: key.id, plan: 'free' })
+    const report = { key: sent, window: 'minute', event: 'warned', used: 8, limit: 10, resetsAt: NOON + MINUTE }
     expect(onLimit).toHaveBeenCalledExactlyOnceWith(report)
     expect(await send(1)).toEqual([])
     expect(await send(1)).toEqual(['minute reached 10 of 10'])
@@ -101,6 +102,15 @@ describe('onLimit', () => {
     expect(await send(2)).toEqual(['minute reached 10 of 10'])
   })
 
+  test('is called for requests to routes of the host', async () => {
+    const { issue, onLimit, petStore } = await startLimited()
+    const { token } = await issue({ limits: { perMinute: 1, perDay: 9 } })
+    const request = new Request('http://a/orders', { headers: { authorization: `Bearer ${token}` } })
+    await petStore.admit(request)
+    await petStore.admit(request, undefined, { count: false })
+    expect(onLimit).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ event: 'reached', used: 1 }))
+  })
+
   test('is not called for client addresses', async () => {
     const { onLimit, petStore } = await startLimited()
     const request = { method: 'GET', target: '/v1/pets', header: () => undefined, clientAddress: '192.0.2.1' }
@@ -116,7 +126,7 @@ describe('onLimit', () => {
     const [one, two] = [await issue({ account: 'acme' }), await issue({ account: 'acme' })]
     expect(await send(5, one.token)).toEqual([])
     expect(await send(5, two.token)).toEqual(['minute warned 8 of 10', 'minute reached 10 of 10'])
-    expect(onLimit.mock.calls[0]?.[0].key).toEqual(two.key)
+    expect(onLimit.mock.calls[0]?.[0].key.id).toBe(two.key.id)
     expect(await send(2, one.token)).toEqual([])
   })
 

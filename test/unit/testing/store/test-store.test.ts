@@ -98,6 +98,28 @@ describe('options', () => {
   })
 })
 
+describe('hooks', () => {
+  test('onPetCreated is called for requests, and not for `pets`', async () => {
+    const onPetCreated = vi.fn()
+    const { client, pets } = await createTestPetStore({ onPetCreated })
+    await pets.add({ name: 'Ada', categoryId: 1 })
+    const pet = await client.createPet({ name: 'Rex', categoryId: 1n })
+    expect(onPetCreated).toHaveBeenCalledExactlyOnceWith({ pet, key: expect.objectContaining({ plan: 'free' }) })
+  })
+
+  test('onLimit is called again after reset', async () => {
+    const onLimit = vi.fn()
+    const plans = { free: { perMinute: 1, perDay: 9 } }
+    const { request, reset } = await createTestPetStore({ plans, onLimit, ban: false })
+    for (const calls of [1, 2]) {
+      await request('/pets')
+      await request('/pets')
+      expect(onLimit).toHaveBeenCalledTimes(calls)
+      await reset()
+    }
+  })
+})
+
 describe('the clock', () => {
   test('with the option `clock: Date`, the store follows fake timers that start later', async () => {
     const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
