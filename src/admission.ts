@@ -27,7 +27,7 @@ export type Admission =
   | {
       /** The API key of the request. */
       readonly key: ApiKey
-      /** The rate-limit headers. Add them to your own response. */
+      /** The rate-limit headers, and with the option `requestId` its header. Add them to your own response. */
       readonly headers: Headers
       readonly response?: undefined
     }

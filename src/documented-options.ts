@@ -11,6 +11,7 @@ export type DocumentedOptions = Pick<
   | 'maxNameLength'
   | 'quotaRules'
   | 'readOnly'
+  | 'requestId'
   | 'sunset'
 >
 

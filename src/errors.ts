@@ -93,6 +93,8 @@ export interface PetStoreErrorOptions {
   readonly status?: number | undefined
   /** How many seconds to wait before the request is sent again. @default none */
   readonly retryAfterSeconds?: number | undefined
+  /** The id of the request. @default none */
+  readonly requestId?: string | undefined
 }
 
 /**
@@ -126,6 +128,11 @@ export class PetStoreError extends Error {
    */
   declare readonly retryAfterSeconds?: number
   /**
+   * The id in the header `X-Request-Id` of the response, by which the operator of the service finds the
+   * request. Only the client sets this.
+   */
+  declare readonly requestId?: string
+  /**
    * The idempotency key of a failed `createPet`. Send the animal again with this key to add it
    * once. Only the client sets this.
    */
@@ -139,6 +146,7 @@ export class PetStoreError extends Error {
     this.code = code
     this.status = options?.status ?? entry?.status
     if (options?.retryAfterSeconds !== undefined) this.retryAfterSeconds = options.retryAfterSeconds
+    if (options?.requestId !== undefined) this.requestId = options.requestId
   }
 }
 

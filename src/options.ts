@@ -102,6 +102,12 @@ export interface PetStoreOptions {
    * @default false
    */
   readonly readOnly?: boolean | undefined
+  /**
+   * Whether each response has an id in `X-Request-Id`, which reports have too: the one that the client
+   * has sent in this header, if it has 1 to 128 of the characters `A-Za-z0-9_-.:+/=~`, or a new UUID.
+   * @default false
+   */
+  readonly requestId?: boolean | undefined
   /** Lets web pages from other origins call the API. @default false */
   readonly cors?: boolean | CorsOptions | undefined
   /**
@@ -181,6 +187,7 @@ export const storeShape = {
   bodyLimit: z.optional(positiveInteger),
   timeout: z.optional(timeout),
   readOnly: z.optional(z.boolean(expecting('true or false'))),
+  requestId: z.optional(z.boolean(expecting('true or false'))),
   cors: z.optional(
     z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAgeSeconds }')),
   ),
@@ -221,7 +228,14 @@ const ALLOW_TIMEOUT = 1_000
  */
 export function resolveOptions(given: PetStoreOptions) {
   const options = parseOptions(storeOptions, withoutOwnMembers(given))
-  const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
+  const {
+    clock = systemClock,
+    timeout = 10_000,
+    cors = false,
+    requestId = false,
+    ban = {},
+    onQuotaFailure = 'refuse',
+  } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
@@ -238,7 +252,8 @@ export function resolveOptions(given: PetStoreOptions) {
       ipv6Prefix: options.ipv6Prefix ?? 56,
       ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
     },
-    cors: corsRules(cors),
+    cors: corsRules(cors, requestId),
+    requestId,
     observers: {
       onError: options.onError ?? logError,
       onResponse: options.onResponse,

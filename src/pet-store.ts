@@ -13,6 +13,7 @@ import {
   readTarget,
   type Target,
 } from './http/request.ts'
+import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
 import { authenticate, permits, unauthorized } from './keys/authenticate.ts'
@@ -129,6 +130,8 @@ interface RequestContext {
   readonly arrivedAt: number
   /** The client's address; `undefined` if the adapter does not know it. */
   clientAddress: string | undefined
+  /** The id for `X-Request-Id`; `undefined` without the option `requestId`. */
+  readonly requestId: string | undefined
   key: ApiKey | undefined
   limits: PlanLimits
   /**
@@ -239,6 +242,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
       startedAt: readTime(),
       arrivedAt: observers.onResponse ? monotonic() : 0,
       clientAddress: undefined,
+      requestId: requestIdFor(request),
       key: undefined,
       limits: quotaRules.anonymous,
       subject: '',
@@ -283,6 +287,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
         return { response: finalize(errorResponse('read_only_key'), context) }
       const headers: string[] = []
       addRateLimitHeaders(headers, allowance)
+      if (context.requestId !== undefined) headers.push(REQUEST_ID_HEADER, context.requestId)
       return { key, headers }
     } catch (error) {
       return { response: recover(error, request, context) }
@@ -340,7 +345,11 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
     const { request, target, deprecation, startedAt } = context
     const { headers } = response
-    addCommonHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
+    addCommonHeaders(
+      headers,
+      context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits),
+      context.requestId,
+    )
     if (deprecation) addDeprecationHeaders(headers, deprecation, linkBase(target))
     if (cors) addCorsHeaders(headers, cors, request, (error) => reportFault(error, observers, aboutRequest(context)))
     if (observers.onResponse)
@@ -357,12 +366,19 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
    * the request.
    */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
+    const requestId = context ? context.requestId : requestIdFor(request)
     try {
-      const response = reportAndRespond(error, observers, request, context ? aboutRequest(context) : request)
-      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : uncounted(response)
+      const about = context ? aboutRequest(context) : { method: request.method, target: request.target, requestId }
+      const response = reportAndRespond(error, observers, request, about)
+      if (!context) return uncounted(response, requestId)
+      return finalize(response, context, observers.onResponse && isAborted(request))
     } catch {
-      return uncounted(errorResponse('internal_error'))
+      return uncounted(errorResponse('internal_error'), requestId)
     }
+  }
+
+  function requestIdFor(request: ApiRequest | undefined): string | undefined {
+    return resolved.requestId ? requestIdOf(request) : undefined
   }
 
   /** Responds to a request that is not valid HTTP: nothing is known about it but its address. */
@@ -372,13 +388,13 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     try {
       return finalize(errorResponse(code), { ...createContext(request), clientAddress })
     } catch {
-      return uncounted(errorResponse(code))
+      return uncounted(errorResponse(code), requestIdFor(request))
     }
   }
 
   /** Adds the headers of every response, for a request without a context. */
-  function uncounted(response: OwnResponse): ApiResponse {
-    addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous))
+  function uncounted(response: OwnResponse, requestId: string | undefined): ApiResponse {
+    addCommonHeaders(response.headers, allowanceOf(untouchedCount(timeForHeaders()), quotaRules.anonymous), requestId)
     return response
   }
 
@@ -408,7 +424,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   return withAdapterFunctions(documented, {
     admit,
     reportError: (error, report) => reportFault(error, observers, report),
-    errorResponse: (code) => uncounted(errorResponse(code)),
+    errorResponse: (code, request) => uncounted(errorResponse(code), requestIdFor(request)),
     rejectRequest,
   })
 }
@@ -421,7 +437,8 @@ function callOf({ request, clientAddress, route, key }: RequestContext): Request
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'
 
 /** Adds the headers that every response has. */
-function addCommonHeaders(headers: string[], allowance: Allowance): void {
+function addCommonHeaders(headers: string[], allowance: Allowance, requestId: string | undefined): void {
   addRateLimitHeaders(headers, allowance)
+  if (requestId !== undefined) headers.push(REQUEST_ID_HEADER, requestId)
   headers.push('X-Content-Type-Options', 'nosniff')
 }

@@ -140,9 +140,10 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
 
   async function listPets(options: ListPetsOptions = {}): Promise<PetPage> {
     checkNames(options, LIST_OPTIONS)
-    const { status, headers, value } = await send({ operation: 'listPets', query: queryOf(options) }, options.signal)
-    if (!Array.isArray(value) || !value.every(isPet)) throw unexpectedResponse(status, 'an array of animals')
-    return { pets: value, next: nextCursor(headers) }
+    const reply = await send({ operation: 'listPets', query: queryOf(options) }, options.signal)
+    const { value } = reply
+    if (!Array.isArray(value) || !value.every(isPet)) throw unexpectedResponse(reply, 'an array of animals')
+    return { pets: value, next: nextCursor(reply) }
   }
 
   async function* pets(options: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
@@ -228,7 +229,8 @@ function isPet(value: unknown): value is Pet {
   return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint' && hasStatus
 }
 
-function petOf({ status, value }: Reply): Pet {
-  if (!isPet(value)) throw unexpectedResponse(status, 'an animal')
+function petOf(reply: Reply): Pet {
+  const { value } = reply
+  if (!isPet(value)) throw unexpectedResponse(reply, 'an animal')
   return value
 }

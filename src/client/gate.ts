@@ -213,13 +213,17 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
    * own idempotency key.
    */
   function gaveUp({ error, isAsked, retryAt }: Pause): PetStoreError {
-    const { code, message, status, cause } = error
+    const { code, message, status, cause, requestId } = error
     const rest = Math.ceil(retryAt - now())
     if (!isAsked || rest <= 0)
-      return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
+      return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, {
+        status,
+        cause,
+        requestId,
+      })
     const until = new Date(clock.now() + rest).toISOString()
     const text = `${message} The server asked to wait until ${until}, which is longer than retry.maxElapsed.`
-    return new PetStoreError(code, text, { status, cause, retryAfterSeconds: Math.ceil(rest / 1000) })
+    return new PetStoreError(code, text, { status, cause, requestId, retryAfterSeconds: Math.ceil(rest / 1000) })
   }
 
   /**

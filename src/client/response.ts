@@ -1,11 +1,18 @@
 import { isErrorCode, PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/body-bytes.ts'
+import { readRequestId } from '../http/request-id.ts'
 import type { RateLimit } from '../model.ts'
 import { innermostMessage } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { parseJsonIfValid } from './json.ts'
 
 export type ResponseHeaders = Pick<Headers, 'get'>
+
+/** A response without its body. */
+interface ResponseHead {
+  readonly status: number
+  readonly headers: ResponseHeaders
+}
 
 /** Reads a body up to a limit. React Native has no `Response.body`, and often no `TextDecoder`. */
 export async function readBody(response: Response): Promise<string | Uint8Array> {
@@ -72,7 +79,8 @@ export function linkTarget(headers: ResponseHeaders, relation: string): string |
  * @throws {PetStoreError} `unexpected_response` if the link has no cursor: otherwise, an iteration
  * would end although there are more pages
  */
-export function nextCursor(headers: ResponseHeaders): string | undefined {
+export function nextCursor(response: ResponseHead): string | undefined {
+  const { headers } = response
   const bare = headers.get('X-Next-Cursor')
   if (bare) return bare
   const target = linkTarget(headers, 'next')
@@ -82,7 +90,7 @@ export function nextCursor(headers: ResponseHeaders): string | undefined {
     // An invalid escape such as `%zz` throws.
     if (cursor !== '') return decodeURIComponent(cursor)
   } catch {}
-  throw unexpectedResponse(200, 'a Link to the next page with a cursor')
+  throw unexpectedResponse(response, 'a Link to the next page with a cursor')
 }
 
 /** How much of a response an error message quotes, in UTF-16 code units. */
@@ -104,7 +112,11 @@ export function responseError(
   apiKey: string,
   now: number,
 ): PetStoreError {
-  const options = { status, retryAfterSeconds: readRetryAfter(headers, serverTime(headers, now)) }
+  const options = {
+    status,
+    retryAfterSeconds: readRetryAfter(headers, serverTime(headers, now)),
+    requestId: readRequestId(headers),
+  }
   const { code, message, status: stated } = Object(parseJsonIfValid(body)) as Record<string, unknown>
   const shown = typeof message === 'string' ? quotable(message, apiKey) : undefined
   // A key store may refuse a key with a code of its own. The page of a proxy has no such status.
@@ -131,7 +143,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   const message =
     `${url}: expected a response of the pet store, got a redirect to "${quotable(where, apiKey)}". The client follows no ` +
     'redirect, because that could send the API key to another server: correct baseUrl.'
-  return new PetStoreError('unexpected_response', message, { status })
+  return new PetStoreError('unexpected_response', message, { status, requestId: readRequestId(headers) })
 }
 
 /** Returns a URL without credentials and query, which may be secret. */
@@ -153,9 +165,9 @@ export function networkError(request: string, cause: unknown, apiKey: string): P
 }
 
 /** Returns the error for a 2xx response that the API does not describe. */
-export function unexpectedResponse(status: number, expected: string): PetStoreError {
+export function unexpectedResponse({ status, headers }: ResponseHead, expected: string): PetStoreError {
   const message = `expected ${expected} with status ${status}, got something else: check that baseUrl belongs to a pet store`
-  return new PetStoreError('unexpected_response', message, { status })
+  return new PetStoreError('unexpected_response', message, { status, requestId: readRequestId(headers) })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import { MAX_LIMIT } from '../model.ts'
+import { readRequestId } from './request-id.ts'
 
 /**
  * A body may have this many chunks, and one more for each 16 bytes of `limit`. Many tiny chunks
@@ -84,9 +85,9 @@ export async function readResponse(response: Response, limit = MAX_RESPONSE): Pr
     if (bytes.add(value) !== undefined) {
       // Do not wait, because `cancel` of some streams never resolves.
       reader.cancel().catch(() => {})
-      const { status } = response
+      const { status, headers } = response
       const message = `expected a body of at most ${limit} bytes with status ${status}, got a longer one`
-      throw new PetStoreError('unexpected_response', message, { status })
+      throw new PetStoreError('unexpected_response', message, { status, requestId: readRequestId(headers) })
     }
   }
 }

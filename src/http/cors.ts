@@ -1,6 +1,7 @@
 import { invalidOption } from '../schemas/options.ts'
 import { isOrigin } from '../schemas/origin.ts'
 import type { ApiRequest } from './request.ts'
+import { REQUEST_ID_HEADER } from './request-id.ts'
 import type { OwnResponse } from './response.ts'
 import type { Route } from './routes.ts'
 
@@ -35,14 +36,23 @@ export interface CorsOptions {
 
 type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
-export function corsRules(cors: boolean | CorsOptions) {
+/** @param hasRequestId - the option `requestId` of the store */
+export function corsRules(cors: boolean | CorsOptions, hasRequestId = false) {
   if (cors === false) return false
   // If `cors` is `true`, it has no members, so each member gets its default.
   const { origins = '*', credentials = false, headers = [], maxAgeSeconds = 600 } = cors as CorsOptions
   const hasWildcard = Array.isArray(origins) && origins.some((origin) => origin.includes('*'))
   if (credentials && (origins === '*' || hasWildcard))
     throw invalidOption('cors.origins', 'a list without "*" or a function, because credentials is true', origins)
-  return { origins, isAllowed: allowing(origins), credentials, headers, maxAgeSeconds }
+  const ofOption = hasRequestId ? [REQUEST_ID_HEADER] : []
+  return {
+    origins,
+    isAllowed: allowing(origins),
+    credentials,
+    exposedHeaders: [...EXPOSED_HEADERS, ...ofOption].join(', '),
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', ...ofOption, ...headers].join(', '),
+    maxAgeSeconds,
+  }
 }
 
 /** Returns a function that returns whether an origin may read responses. It may throw. */
@@ -83,9 +93,18 @@ function labelPattern(pattern: string): (label: string) => boolean {
   }
 }
 
-const EXPOSED_HEADERS =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-  'Link, X-Next-Cursor, Location, Idempotency-Replayed, Deprecation, Sunset'
+const EXPOSED_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'Link',
+  'X-Next-Cursor',
+  'Location',
+  'Idempotency-Replayed',
+  'Deprecation',
+  'Sunset',
+]
 
 /** Returns whether a request is a CORS preflight (Fetch standard). */
 export function isPreflight(request: ApiRequest): boolean {
@@ -99,12 +118,12 @@ export function isPreflight(request: ApiRequest): boolean {
 /**
  * Responds to a preflight without an API key, because browsers send preflights without credentials.
  */
-export function preflightResponse({ headers, maxAgeSeconds }: CorsRules, route: Route): OwnResponse {
+export function preflightResponse({ allowedHeaders, maxAgeSeconds }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   const values = {
     Allow: allow,
     'Access-Control-Allow-Methods': allow,
-    'Access-Control-Allow-Headers': ['Authorization', 'Content-Type', 'Idempotency-Key', ...headers].join(', '),
+    'Access-Control-Allow-Headers': allowedHeaders,
     'Access-Control-Max-Age': String(maxAgeSeconds),
   }
   return { status: 204, headers: Object.entries(values).flat(), body: '' }
@@ -121,7 +140,7 @@ export function addCorsHeaders(
   if (cors.origins !== '*') headers.push('Vary', 'Origin')
   const allowed = cors.origins === '*' ? '*' : allowedOrigin(cors, request.header('origin'), onFailure)
   if (allowed === undefined) return
-  headers.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', EXPOSED_HEADERS)
+  headers.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', cors.exposedHeaders)
   if (cors.credentials) headers.push('Access-Control-Allow-Credentials', 'true')
 }
 

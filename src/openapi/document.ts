@@ -71,7 +71,7 @@ export function openApiDocument(petStore: PetStore): OpenApiDocument {
     paths: documentPaths(options),
     components: {
       schemas: componentSchemas({ maxNameLength, defaultStatus }),
-      headers: headerComponents(api),
+      headers: headerComponents(api, options),
       examples: errorExamples(options, {
         invalid_parameter: `The query is not valid: limit: expected a whole number from 1 to ${MAX_LIMIT}, got the string "500".`,
         invalid_body:

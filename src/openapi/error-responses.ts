@@ -30,7 +30,7 @@ export function errorResponses(operation: OperationName, options: DocumentedOpti
       const lines = ofStatus.map((code) => `\`${code}\`: ${markdownMessage(code)}`)
       const description = lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n')
       const examples = Object.fromEntries(ofStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
-      const headers = headerRefs(operation, headersOf[status])
+      const headers = headerRefs(operation, options, headersOf[status])
       return [status, { description, headers, ...json('Error', examples) }]
     }),
   )

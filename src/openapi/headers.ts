@@ -1,23 +1,29 @@
+import type { DocumentedOptions } from '../documented-options.ts'
 import { deprecationHeader, deprecations, successorLink, sunsetHeader } from '../http/deprecation.ts'
+import { REQUEST_ID } from '../http/request-id.ts'
 import { type Deprecation, type OperationName, operations } from '../operations.ts'
 import { int64 } from './component-schemas.ts'
 
-const headersOfAll = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'Cache-Control',
-  'X-Content-Type-Options',
-]
+/** Returns the names of the headers that every response of a store has. */
+function headersOfAll({ requestId }: DocumentedOptions): readonly string[] {
+  return [
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'Cache-Control',
+    'X-Content-Type-Options',
+    ...(requestId ? ['X-Request-Id'] : []),
+  ]
+}
 
 /**
  * Returns the headers of a response: the `additional` ones, and those that every response of the
  * operation has.
  */
-export function headerRefs(operation: OperationName, additional: readonly string[] = []) {
+export function headerRefs(operation: OperationName, options: DocumentedOptions, additional: readonly string[] = []) {
   const ofDeprecation = operations[operation].deprecation ? ['Deprecation', 'Sunset', 'Successor'] : []
   const nameOf = (component: string) => (['NextPage', 'Successor'].includes(component) ? 'Link' : component)
-  const components = [...additional, ...ofDeprecation, ...headersOfAll]
+  const components = [...additional, ...ofDeprecation, ...headersOfAll(options)]
   return Object.fromEntries(components.map((name) => [nameOf(name), { $ref: `#/components/headers/${name}` }]))
 }
 
@@ -26,10 +32,10 @@ export function headerRefs(operation: OperationName, additional: readonly string
  * the same status lack it: a 415 may lack `Accept`.
  * @param api - the first part of every link
  */
-export function headerComponents(api: string) {
-  const required = [...headersOfAll, 'WWW-Authenticate', 'Retry-After']
+export function headerComponents(api: string, options: DocumentedOptions) {
+  const required = [...headersOfAll(options), 'WWW-Authenticate', 'Retry-After']
   return Object.fromEntries(
-    Object.entries(headers(api)).map(([name, { description, ...others }]) => [
+    Object.entries(headers(api, options)).map(([name, { description, ...others }]) => [
       name,
       { description, required: required.includes(name), ...others },
     ]),
@@ -40,7 +46,7 @@ const text = (example: string) => ({ schema: { type: 'string' }, example })
 const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
 const integer = (minimum: number, example: number) => ({ schema: { type: 'integer', minimum }, example })
 
-function headers(api: string) {
+function headers(api: string, { requestId }: DocumentedOptions) {
   return {
     'X-RateLimit-Limit': {
       description: 'The request limit in force: that of the window with the fewest requests remaining.',
@@ -53,6 +59,14 @@ function headers(api: string) {
       example: 1893456060,
     },
     'X-Content-Type-Options': { description: 'Forbids browsers to guess another media type.', ...constant('nosniff') },
+    ...(requestId && {
+      'X-Request-Id': {
+        description:
+          'The id of the request, for questions to the operator: the one that the client has sent in this header, or a new one.',
+        schema: { type: 'string', pattern: REQUEST_ID.source },
+        example: '7c7e3b4f-1f0b-4b5e-9d3a-0f6c5a1d2e3f',
+      },
+    }),
     'Cache-Control': { description: 'Forbids caches to store the response.', ...constant('no-store') },
     NextPage: {
       description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',

@@ -167,7 +167,7 @@ function operationObject(name: OperationName, described: Description, options: D
     parameters,
     ...(requestBody && { requestBody }),
     responses: {
-      [status]: { description: meaning, headers: headerRefs(name, headers), ...response },
+      [status]: { description: meaning, headers: headerRefs(name, options, headers), ...response },
       ...errorResponses(name, options),
     },
   }

@@ -1,5 +1,6 @@
 import type { AdmitPlainRequest } from '../admission.ts'
 import type { ErrorCode } from '../errors.ts'
+import type { ApiRequest } from '../http/request.ts'
 import { type ApiResponse, errorResponse } from '../http/response.ts'
 import { type ErrorReport, logError } from './observers.ts'
 
@@ -13,7 +14,7 @@ export interface AdapterFunctions {
    * Returns an error response with the headers of every response, for a request that `handle` has
    * not answered. Its rate limit is that of an anonymous client that has sent nothing.
    */
-  readonly errorResponse: (code: ErrorCode) => ApiResponse
+  readonly errorResponse: (code: ErrorCode, request: ApiRequest | undefined) => ApiResponse
   /** Returns the same for a request that is not valid HTTP, and calls `onResponse`. */
   readonly rejectRequest: (code: ErrorCode, clientAddress: string | undefined) => ApiResponse
 }

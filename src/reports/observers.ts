@@ -25,6 +25,8 @@ export interface ErrorReport {
    * error.
    */
   readonly keyId?: string | undefined
+  /** The id in `X-Request-Id` of the response. `undefined` without the option `requestId`. */
+  readonly requestId?: string | undefined
 }
 
 /** A report for `onResponse`, about a response and its request. */
@@ -44,6 +46,8 @@ export interface ResponseReport {
   readonly operation?: OperationName | undefined
   /** The id of the API key; `undefined` if there was no valid key. */
   readonly keyId?: string | undefined
+  /** The id in `X-Request-Id` of the response. `undefined` without the option `requestId`. */
+  readonly requestId?: string | undefined
   /** The plan of the API key. */
   readonly plan?: string | undefined
   /** The account of the API key, if it has one. */
@@ -174,8 +178,9 @@ function textOf(error: unknown): string {
  */
 export function reportFault(error: unknown, { onError }: Observers, about: ErrorReport): void {
   const fault = isPortFault(error) ? error.cause : error
-  const { method, target, operation, keyId } = about
-  const report = { method, target: target === undefined ? undefined : originForm(target), operation, keyId }
+  const { method, target, operation, keyId, requestId } = about
+  const path = target === undefined ? undefined : originForm(target)
+  const report = { method, target: path, operation, keyId, requestId } satisfies Record<keyof ErrorReport, unknown>
   callOrLog('onError', onError, logError, fault, report)
 }
 
@@ -201,6 +206,7 @@ interface ReportedContext {
   readonly clientAddress: string | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
+  readonly requestId: string | undefined
   readonly allowance: RateLimit | undefined
 }
 
@@ -213,8 +219,9 @@ interface ResponseDetails {
 }
 
 /** Returns what a report says about a request. */
-export function aboutRequest({ request: { method, target }, route, key }: ReportedContext) {
-  return { method, target: originForm(target), operation: route.operation, keyId: key?.id } satisfies ErrorReport
+export function aboutRequest({ request: { method, target }, route, key, requestId }: ReportedContext) {
+  const about = { method, target: originForm(target), operation: route.operation, keyId: key?.id, requestId }
+  return about satisfies ErrorReport
 }
 
 /** Calls `onPetCreated`, and does not wait for it. Calls `onError` if `onPetCreated` throws or rejects. */

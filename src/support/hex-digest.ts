@@ -9,5 +9,9 @@ export async function hexDigest(algorithm: 'SHA-1' | 'SHA-256', bytes: BufferSou
         "page over plain HTTP have none. In a test, use the memory back end, or replace crypto by webcrypto of 'node:crypto'.",
     )
   const digest = await subtle.digest(algorithm, bytes)
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(new Uint8Array(digest))
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

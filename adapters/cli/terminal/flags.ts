@@ -35,6 +35,7 @@ export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicU
   readonly demo?: true
   readonly seed?: number
   readonly pets?: string
+  readonly requestId?: true
   readonly readOnly?: true
   readonly log?: LogFormat
   readonly json?: true

@@ -210,12 +210,13 @@ export const operations: readonly Operation[] = [
     query: schemas.requestsQuery,
     response: { status: 200, description: 'The requests and their responses.', body: schemas.journal },
     run({ requests }, { query: { limit } }) {
-      const latest = requests.slice(-limit).map(({ time, method, path, header, body, response }) => ({
+      const latest = requests.slice(-limit).map(({ time, method, path, header, body, requestId, response }) => ({
         time: new Date(time).toISOString(),
         method,
         path,
         headers: Object.fromEntries(SHOWN.map((name) => [name, header(name)])),
         body,
+        requestId,
         response: response ?? null,
       }))
       return { total: requests.length, requests: latest }

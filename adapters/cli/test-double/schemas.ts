@@ -168,6 +168,7 @@ export const journal = z.object({
       path: z.string(),
       headers: z.record(z.string(), z.string()),
       body: z.string(),
+      requestId: described(z.optional(z.string()), 'The id in `X-Request-Id` of the response, with `--request-id`.'),
       response: z.nullable(z.object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string() })),
     }),
   ),

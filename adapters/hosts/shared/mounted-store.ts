@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
 import { isAborted } from '../../../src/http/request.ts'
+import { requestIdIn } from '../../../src/http/request-id.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
@@ -121,8 +122,9 @@ function checkStore(given: PetStore) {
   const store = parseOption('petStore', petStore, given)
   const notices = new Set<string>()
   const fail: Fail = (error, request) => {
-    if (!request || !isAborted(request)) report(store, error, request)
-    return adapterFunctionsOf(store).errorResponse('internal_error')
+    const response = adapterFunctionsOf(store).errorResponse('internal_error', request)
+    if (!request || !isAborted(request)) report(store, error, request, requestIdIn(response))
+    return response
   }
   return {
     fail,
@@ -135,6 +137,6 @@ function checkStore(given: PetStore) {
 }
 
 /** Passes an error to `onError`. */
-export function report(petStore: PetStore, error: unknown, request: ApiRequest | undefined): void {
-  adapterFunctionsOf(petStore).reportError(error, { method: request?.method, target: request?.target })
+export function report(petStore: PetStore, error: unknown, request: ApiRequest | undefined, requestId?: string): void {
+  adapterFunctionsOf(petStore).reportError(error, { method: request?.method, target: request?.target, requestId })
 }

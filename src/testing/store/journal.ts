@@ -1,4 +1,5 @@
 import { type ApiRequest, originForm, wrapRequest } from '../../http/request.ts'
+import { requestIdIn } from '../../http/request-id.ts'
 import type { ApiResponse } from '../../http/response.ts'
 import type { PetStore } from '../../pet-store.ts'
 import type { Clock } from '../../ports.ts'
@@ -17,6 +18,8 @@ export interface RecordedRequest {
   readonly body: string
   /** When the request arrived, by the store's clock, in milliseconds since the Unix epoch. */
   readonly time: number
+  /** The id in `X-Request-Id` of the response; `undefined` without the option `requestId`. */
+  readonly requestId: string | undefined
   /** The response; `undefined` until the store has responded. */
   readonly response: RecordedResponse | undefined
 }
@@ -43,6 +46,7 @@ export function recordRequests(handle: PetStore['handle'], clock: Clock, journal
       header: (name: string) => request.header(name.toLowerCase()),
       body: '',
       time: clock.now(),
+      requestId: undefined as string | undefined,
       response: undefined as RecordedResponse | undefined,
     }
     journal.push(entry)
@@ -51,6 +55,7 @@ export function recordRequests(handle: PetStore['handle'], clock: Clock, journal
       entry.body = new TextDecoder().decode(body)
     })
     const response = await handle(copying)
+    entry.requestId = requestIdIn(response)
     entry.response = { status: response.status, headers: headersOf(response), body: response.body }
     return response
   }

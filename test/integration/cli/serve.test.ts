@@ -55,9 +55,11 @@ describe('petstore serve', () => {
   })
 
   test('--log json logs each request as one line of JSON', async () => {
-    const { address, bearer, line } = await startPetstore('--log', 'json', '--trust-proxy', '1')
+    const { address, bearer, line } = await startPetstore('--log', 'json', '--request-id', '--trust-proxy', '1')
     const { headers } = bearer('free')
-    await fetch(`${address}/pets?limit=1`, { headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } })
+    await fetch(`${address}/pets?limit=1`, {
+      headers: { ...headers, 'x-forwarded-for': '203.0.113.7', 'x-request-id': 'order-7' },
+    })
     expect(JSON.parse(await line(/^/))).toMatchObject({
       level: 'info',
       method: 'GET',
@@ -65,6 +67,7 @@ describe('petstore serve', () => {
       status: 200,
       operation: 'listPets',
       clientAddress: '203.0.113.7',
+      requestId: 'order-7',
     })
   })
 

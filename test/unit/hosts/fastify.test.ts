@@ -207,3 +207,14 @@ test("the document of @fastify/swagger has only the host's own operations", asyn
   await server.ready()
   expect(Object.keys(server.swagger().paths ?? {})).toEqual(['/own'])
 })
+
+test('a hook makes the id of Fastify the id of the response', async () => {
+  const petStore = await createTestPetStore({ requestId: true })
+  const server = Fastify({ genReqId: () => 'host-7' })
+  onTestFinished(() => server.close())
+  server.addHook('onRequest', async (request) => {
+    request.raw.headers['x-request-id'] = request.id
+  })
+  server.register(toFastifyPlugin, { petStore })
+  expect((await server.inject('/v1/pets')).headers['x-request-id']).toBe('host-7')
+})

@@ -17,7 +17,7 @@ async function open(host = '127.0.0.1') {
   const known = fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } })
   const double = await createTestDouble({
     createService(ports, clock) {
-      const petStore = createPetStore({ ...ports, clock, onError: () => {} })
+      const petStore = createPetStore({ ...ports, clock, requestId: true, onError: () => {} })
       return { petStore, pets: petStore.pets, usageOf: async () => undefined, keyOf: () => undefined }
     },
     addPets: (storage) => addDemoPets(storage, 0, 3),
@@ -224,7 +224,9 @@ describe('the journal', () => {
     await send('/pets', 'my-token', { method: 'POST', body: '{}' })
     expect((await control('GET', '/requests?limit=1')).body).toMatchObject({
       total: 2,
-      requests: [{ method: 'POST', path: '/v1/pets', body: '{}', response: { status: 400 } }],
+      requests: [
+        { method: 'POST', body: '{}', requestId: expect.stringMatching(/^[\da-f-]{36}$/), response: { status: 400 } },
+      ],
     })
     await control('DELETE', '/requests')
     expect((await control('GET', '/requests')).body).toEqual({ total: 0, requests: [] })
