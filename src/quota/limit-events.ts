@@ -4,8 +4,11 @@ import type { LimitReport } from '../reports/observers.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { windowsOf } from './rate-limit.ts'
 
-/** How many reports are remembered for each window, and how many for bans. */
-const MAX_REPORTS = 10_000
+/**
+ * How many reports are remembered for each window, and how many for bans: at most about 40 MB. With
+ * more customers at their limit, each refusal could be reported again.
+ */
+const MAX_REPORTS = 50_000
 
 /** Finds out which counts `onLimit` should hear of. */
 export interface LimitEvents {
