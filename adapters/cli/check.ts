@@ -2,13 +2,14 @@ import { isErrorCode } from '../../src/errors.ts'
 import { innermostCause } from '../../src/support/describe-value.ts'
 import { readableText } from '../../src/support/readable-text.ts'
 import * as suite from '../../src/testing/suites/http/client.ts'
-import type { HttpRule } from '../../src/testing/suites/http/rule.ts'
+import type { FurtherToken, HttpRule } from '../../src/testing/suites/http/rule.ts'
 import { httpRules } from '../../src/testing/suites/http/suite.ts'
 import { MAX_LINE, printable, printError, readableJson } from './terminal/output.ts'
 
 export interface CheckFlags {
   readonly key: string
   readonly limitedKey?: string
+  readonly readOnlyKey?: string
   /** The time limit of each request, in seconds. */
   readonly timeout: number
   readonly json?: true
@@ -39,12 +40,16 @@ export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'c
  */
 const MAX_SILENT_RULES = 3
 
-const NEEDS_LIMITED_KEY = 'needs --limited-key, a key whose limit the check uses up'
+/** Why a rule is skipped that needs a further key. */
+const REASONS: Readonly<Record<FurtherToken, string>> = {
+  limitedToken: 'needs --limited-key, a key whose limit the check uses up',
+  readOnlyToken: 'needs --read-only-key, a key that may only read',
+}
 const NOT_RUN = new Error()
 
 /** Throws if the server does not respond, stops responding, or rejects the key. */
 export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RuleResult[]> {
-  const { key: token, limitedKey: limitedToken, timeout } = flags
+  const { key: token, limitedKey: limitedToken, readOnlyKey: readOnlyToken, timeout } = flags
   const { fetch: send = globalThis.fetch, clock, onWait, onStop, onRule } = hooks
   let current = 'the first request'
   /** The rule whose request was the last one that reached the server. */
@@ -57,11 +62,12 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
     else reachedBy = current
     return response
   }
-  const target = { baseUrl: url, token, limitedToken, timeout: timeout * 1_000, fetch, clock }
+  const tokens = { token, limitedToken, readOnlyToken }
+  const target = { baseUrl: url, ...tokens, timeout: timeout * 1_000, fetch, clock }
   const client = suite.contractClient(target, onWait)
   await requireServer(client)
-  const errorOf = async ({ title, needsLimitedKey, check }: HttpRule): Promise<Error | undefined> => {
-    if (needsLimitedKey && limitedToken === undefined) return new suite.LimitReached(NEEDS_LIMITED_KEY)
+  const errorOf = async ({ title, needs, check }: HttpRule): Promise<Error | undefined> => {
+    if (needs && tokens[needs] === undefined) return new suite.LimitReached(REASONS[needs])
     if (isGone) return NOT_RUN
     current = title
     const error = (await check(client).catch((error: Error) => error)) || undefined
@@ -74,7 +80,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   for (const rule of httpRules) {
     const error = await errorOf(rule)
     // Hides the tokens: a hostile server can send them back in texts that the reason quotes.
-    const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? ''])
+    const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? '', readOnlyToken ?? ''])
     const result = { title: rule.title, result: resultOf(error), ...(reason && { reason }) }
     results.push(result)
     onRule?.(result)
@@ -124,11 +130,11 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
 }
 
 /**
- * Returns 1 if a rule fails, 2 if the check is incomplete. Rules that need `--limited-key` do not
+ * Returns 1 if a rule fails, 2 if the check is incomplete. Rules that need a further key do not
  * count without it.
  */
 export function exitCodeOf(results: readonly RuleResult[]): number {
-  const counted = results.filter(({ reason }) => reason !== NEEDS_LIMITED_KEY)
+  const counted = results.filter(({ reason = '' }) => !Object.values(REASONS).includes(reason))
   if (counted.some(({ result }) => result === 'fail')) return 1
   return counted.every(({ result }) => result === 'pass') ? 0 : 2
 }

@@ -257,6 +257,7 @@ function createProgram(): Command {
         token,
         'CHECK_',
       ),
+      flag('--read-only-key <token>', 'token of a key that may only read, to test the 403', token, 'CHECK_'),
       option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(wholeNumber(1, 600))).default(10),
       option('--json', 'print one line of JSON'),
     ],

@@ -243,6 +243,7 @@ interface SecretFlags {
   readonly to?: string
   readonly key?: string | readonly { readonly token: string }[]
   readonly limitedKey?: string
+  readonly readOnlyKey?: string
   readonly controlSecret?: string
 }
 
@@ -251,8 +252,8 @@ interface SecretFlags {
  * URLs, the tokens of keys, and the secret of the control API.
  */
 export function secretsOf(flags: SecretFlags): string[] {
-  const { key = [], limitedKey, controlSecret, databaseUrl, redisUrl, from, to } = flags
-  const tokens = [key, limitedKey ?? [], controlSecret ?? []]
+  const { key = [], limitedKey, readOnlyKey, controlSecret, databaseUrl, redisUrl, from, to } = flags
+  const tokens = [key, limitedKey ?? [], readOnlyKey ?? [], controlSecret ?? []]
     .flat()
     .map((one) => (typeof one === 'string' ? one : one.token))
   return [...tokens, ...[databaseUrl, redisUrl, from, to].flatMap(passwordsOf)]

@@ -13,14 +13,15 @@ const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 /** Events that the suite reads with GET /probe. */
 const noticed = { addresses: {}, started: 0, aborted: 0, falselyAborted: 0, faults: [], passed: 0 }
 
-/** A key store in which any token `<plan>-<anything>` is a valid key of this plan, so that each rule can use its own keys. */
+/** A key store in which any token `<plan>-<anything>` is a valid key of this plan, so that each rule can use its own keys. Those of `reader` may only read. */
 const keyStore = {
   find(token) {
     const [plan, ...rest] = token.split('-')
-    return rest.length > 0 && plan in plans ? { id: token, plan } : undefined
+    if (rest.length === 0 || !(plan in plans)) return undefined
+    return { id: token, plan, access: plan === 'reader' ? 'read' : 'write' }
   },
 }
-const plans = { ample: AMPLE, tiny: { perMinute: 3, perDay: 10 } }
+const plans = { ample: AMPLE, reader: AMPLE, tiny: { perMinute: 3, perDay: 10 } }
 
 function store(name, options = {}) {
   return createPetStore({

@@ -7,7 +7,7 @@ export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 let keys = 0
 
 /** Returns the Authorization header of a key that no other test uses. */
-export function keyOf(plan: 'ample' | 'tiny'): { readonly authorization: string } {
+export function keyOf(plan: 'ample' | 'reader' | 'tiny'): { readonly authorization: string } {
   keys += 1
   return { authorization: `Bearer ${plan}-${process.pid}.${keys}` }
 }

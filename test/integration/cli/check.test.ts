@@ -9,7 +9,7 @@ import { freePort } from '../../support/server-process.ts'
 const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env)
 
 /** The host programs accept any token of the form `<plan>-<text>`. */
-const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
+const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check', '--read-only-key', 'reader-check']
 
 test('petstore check passes every rule against a host program', async () => {
   const { value: port, stop } = await startProgram([process.execPath, hostProgram('node.mjs')], portOf)
@@ -71,7 +71,7 @@ describe('petstore check', () => {
     const { url, token } = await startStore()
     const { code, stdout } = await runCheck([`${url}/`, '--json'], { PETSTORE_CHECK_KEY: token })
     const report = JSON.parse(stdout)
-    expect({ code, ...report }).toMatchObject({ code: 0, url, fail: 0, skip: 2, notRun: 0 })
+    expect({ code, ...report }).toMatchObject({ code: 0, url, fail: 0, skip: 3, notRun: 0 })
     expect(report.rules[0]).toEqual({ title: 'adds an animal, and responds with 201 and its id', result: 'pass' })
     expect(stdout).not.toContain(token)
   })

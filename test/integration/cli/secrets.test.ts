@@ -38,6 +38,7 @@ const commands: readonly (readonly [flag: string, command: readonly string[], va
   ['--control-host', ['serve', '--port', '0', '--control-port', '0'], [...badAddresses, 'hunter2']],
   ['--key', ['check', 'http://127.0.0.1:1/v1'], badTokens],
   ['--limited-key', ['check', 'http://127.0.0.1:1/v1', '--key', 'x'], badTokens],
+  ['--read-only-key', ['check', 'http://127.0.0.1:1/v1', '--key', 'x'], badTokens],
 ]
 
 const variableOf = (flag: string, [command]: readonly string[]) =>

@@ -19,10 +19,11 @@ async function checkStore(
 ) {
   const store = await createTestPetStore({ plan: 'pro', plans: PLANS, clock: start })
   const { token: limitedKey } = await store.keys.issue({ plan: 'tiny' })
+  const { token: readOnlyKey } = await store.keys.issue({ plan: 'pro', access: 'read' })
   const fetch = async (url: string, init: RequestInit) => change(new Request(url, init), store.fetch)
   const results = await checkServer(
     URL_OF_API,
-    { key: store.token, limitedKey, timeout: 10, ...flags },
+    { key: store.token, limitedKey, readOnlyKey, timeout: 10, ...flags },
     { fetch, clock: store.clock },
   )
   return { results, requests: store.requests, failures: results.filter(({ result }) => result === 'fail') }
@@ -98,6 +99,20 @@ const faults: readonly Fault[] = [
       return onRequest((_url, headers) => {
         known ??= headers.get('Authorization')
         if (!headers.has('Authorization') && known) headers.set('Authorization', known)
+      })
+    })(),
+  },
+  {
+    fault: 'keys that may only read add animals',
+    rule: 'a key that may only read lists animals, and gets 403 if it adds one',
+    says: /POST \/pets: expected status 403, got 201/,
+    change: (() => {
+      let known: string | null = null
+      return onResponse((response, request) => {
+        known ??= request.headers.get('Authorization')
+        return response.status === 403 && known
+          ? new Response('{}', { status: 201, headers: response.headers })
+          : undefined
       })
     })(),
   },
@@ -184,11 +199,14 @@ describe('petstore check', () => {
     expect(rule(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('petstore check skips the 429 without --limited-key, and exits with 0', async () => {
-    const { results } = await checkStore(undefined, { limitedKey: undefined })
+  test('petstore check skips the 429 and the 403 without their keys, and exits with 0', async () => {
+    const { results } = await checkStore(undefined, { limitedKey: undefined, readOnlyKey: undefined })
     const skipped = results.filter(({ result }) => result === 'skip')
     expect(new Set(skipped.map(({ reason }) => reason))).toEqual(
-      new Set(['needs --limited-key, a key whose limit the check uses up']),
+      new Set([
+        'needs --limited-key, a key whose limit the check uses up',
+        'needs --read-only-key, a key that may only read',
+      ]),
     )
     expect(exitCodeOf(results)).toBe(0)
   })
@@ -202,7 +220,7 @@ describe('petstore check', () => {
         if (isOurs) count += 1
         return isOurs && count > 30 ? new Response('{}', { status: 429, headers: day }) : send(request)
       },
-      { limitedKey: undefined },
+      { limitedKey: undefined, readOnlyKey: undefined },
     )
     expect(failures).toEqual([])
     expect(results.find(({ result }) => result === 'skip')?.reason).toMatch(/has to wait 3600 seconds/)

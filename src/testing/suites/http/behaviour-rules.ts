@@ -114,6 +114,16 @@ export const behaviourRules: readonly HttpRule[] = [
     for (const scheme of ['bearer', 'BEARER  '])
       expectPets(await client.send('GET /pets?limit=1', { authorization: `${scheme} ${client.token}` }))
   }),
+  rule(
+    'a key that may only read lists animals, and gets 403 if it adds one',
+    async (client) => {
+      const authorization = `Bearer ${client.readOnlyToken}`
+      expectPets(await client.send('GET /pets?limit=1', { authorization }))
+      const refused = await client.send('POST /pets', { authorization, body: REX })
+      expectCode(refused, 'read_only_key', { 'WWW-Authenticate': null })
+    },
+    'readOnlyToken',
+  ),
   rule('rejects malformed JSON with 400', async (client) => {
     for (const body of ['{"name":', '{"name":"Rex" "categoryId":1}', 'null x', "{'name':1}", ''])
       expectCode(await post(client, body), 'malformed_json')

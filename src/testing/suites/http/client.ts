@@ -20,6 +20,11 @@ export interface HttpContractOptions {
    * @default none: 429 is not tested
    */
   readonly limitedToken?: string | undefined
+  /**
+   * The token of a key with `access: 'read'`.
+   * @default none: 403 is not tested
+   */
+  readonly readOnlyToken?: string | undefined
   /** How long a response may take, in milliseconds. @default 10000 */
   readonly timeout?: number | undefined
   /** Sends the requests. @default the global `fetch` */
@@ -69,7 +74,15 @@ const MAX_REQUESTS = 100
 
 /** @param onWait - called before each wait, with the number of seconds */
 export function contractClient(
-  { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractOptions,
+  {
+    baseUrl,
+    token,
+    limitedToken,
+    readOnlyToken,
+    timeout = 10_000,
+    clock = systemClock,
+    ...target
+  }: HttpContractOptions,
   onWait: (seconds: number) => void = () => {},
 ) {
   const root = trimEndOf(baseUrl, '/')
@@ -79,7 +92,11 @@ export function contractClient(
    * Set if the suite cannot wait until the limit of the key or address is reset. `send` then
    * throws, to avoid a ban.
    */
-  const usedUp: { key?: LimitReached; address?: LimitReached } = {}
+  const usedUp: { key?: LimitReached; readOnlyKey?: LimitReached; address?: LimitReached } = {}
+  const subjectOf = (authorization: string | null | undefined): keyof typeof usedUp => {
+    if (authorization === undefined || authorization?.endsWith(` ${token}`)) return 'key'
+    return authorization === `Bearer ${readOnlyToken}` ? 'readOnlyKey' : 'address'
+  }
 
   async function sendOnce(name: string, request: ContractRequest) {
     const { body, authorization = `Bearer ${token}` } = request
@@ -106,13 +123,13 @@ export function contractClient(
 
   return {
     token,
+    readOnlyToken,
     /**
      * Sends a request such as `GET /pets`, with a path below `baseUrl` or a whole URL. After a 429,
      * waits and retries.
      */
     async send(name: string, request: ContractRequest = {}) {
-      const { authorization } = request
-      const subject = authorization === undefined || authorization?.endsWith(` ${token}`) ? 'key' : 'address'
+      const subject = subjectOf(request.authorization)
       for (;;) {
         if (usedUp[subject] !== undefined) throw usedUp[subject]
         const response = await sendOnce(name, request)

@@ -2,22 +2,25 @@ import { isRemoved } from '../../../http/deprecation.ts'
 import { operations } from '../../../operations.ts'
 import type { ContractClient, ContractRequest, ContractResponse } from './client.ts'
 
+/** The options with the tokens of keys that only some rules need. */
+export type FurtherToken = 'limitedToken' | 'readOnlyToken'
+
 /** One test of a server. */
 export interface HttpRule {
   readonly title: string
-  /** True if the rule uses up the limit of a key. The option `limitedToken` is then required. */
-  readonly needsLimitedKey: boolean
+  /** The option that the rule needs besides `token`, if any. */
+  readonly needs: FurtherToken | undefined
   /** Rejects with an error that says what was expected. */
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-export function rule(title: string, check: HttpRule['check']): HttpRule {
-  return { title, needsLimitedKey: false, check }
+export function rule(title: string, check: HttpRule['check'], needs?: FurtherToken): HttpRule {
+  return { title, needs, check }
 }
 
 /** Returns a rule that uses up the limit of a key. */
 export function limitedRule(title: string, check: HttpRule['check']): HttpRule {
-  return { title, needsLimitedKey: true, check }
+  return rule(title, check, 'limitedToken')
 }
 
 export const REX = { name: 'Rex', categoryId: 1 }

@@ -27,11 +27,11 @@ export const httpRules: readonly HttpRule[] = [...interfaceRules, ...behaviourRu
  * ```
  */
 export function httpContract(runner: Pick<TestRunner, 'describe' | 'test'>, options: HttpContractOptions): void {
-  const { baseUrl, token, limitedToken } = options
+  const { baseUrl, token } = options
   if (!URL.canParse(baseUrl)) throw invalidOption('baseUrl', 'a URL such as "http://127.0.0.1:3000/v1"', baseUrl)
   if (!token) throw invalidOption('token', 'the token of a key', token)
   const client = contractClient(options)
-  const rules = httpRules.filter((rule) => limitedToken !== undefined || !rule.needsLimitedKey)
+  const rules = httpRules.filter(({ needs }) => needs === undefined || options[needs] !== undefined)
   runner.describe('HTTP contract', () => {
     for (const rule of rules) runner.test(rule.title, () => rule.check(client))
   })

@@ -7,11 +7,12 @@ import type { Rules } from '../suite.ts'
 /** The tests of the public HTTP contract, without those that need a key with small limits: `limits.ts` tests limits. */
 export const httpContract: Rules = Object.fromEntries(
   httpRules
-    .filter(({ needsLimitedKey }) => !needsLimitedKey)
+    .filter(({ needs }) => needs !== 'limitedToken')
     .map(({ title, check }) => [title, ({ send }) => check(clientOf(send))]),
 )
 
 function clientOf(send: Send) {
-  const token = keyOf('ample').authorization.replace('Bearer ', '')
-  return contractClient({ baseUrl: 'http://localhost/v1', token, fetch: fetchThrough(send) })
+  const tokenOf = (plan: 'ample' | 'reader') => keyOf(plan).authorization.replace('Bearer ', '')
+  const tokens = { token: tokenOf('ample'), readOnlyToken: tokenOf('reader') }
+  return contractClient({ baseUrl: 'http://localhost/v1', ...tokens, fetch: fetchThrough(send) })
 }
