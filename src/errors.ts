@@ -59,6 +59,8 @@ export type ErrorCode = keyof typeof errorTable
  * - `key_not_found`: there is no key with this id.
  * - `key_revoked`: a key that should change is revoked.
  * - `keys_not_supported`: the key store cannot do what `petStore.keys` was asked to do.
+ * - `malformed_token`: a bearer token has another form than token68, so it was not looked up. `onError`
+ *   gets it once.
  * - `network_error`: the client got no response.
  * - `pets_not_supported`: the storage cannot do what `petStore.pets` was asked to do.
  * - `unexpected_response`: the client got a response that the API does not describe.
@@ -77,6 +79,7 @@ export type PetStoreErrorCode =
   | 'key_not_found'
   | 'key_revoked'
   | 'keys_not_supported'
+  | 'malformed_token'
   | 'pets_not_supported'
   | 'untrusted_forwarded_for'
   | 'usage_not_supported'

@@ -16,7 +16,7 @@ import {
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
-import { authenticate, permits, unauthorized } from './keys/authenticate.ts'
+import { authenticate, MALFORMED_TOKEN, permits, unauthorized } from './keys/authenticate.ts'
 import { hostKeys, type Keys } from './keys/host-keys.ts'
 import { useRecorder } from './keys/record-use.ts'
 import { memory } from './memory/index.ts'
@@ -198,6 +198,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const spend = asking((request) => rememberingQuota.spend(request))
   // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
   const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
+  let isMalformedTokenReported = false
   const recordUse = useRecorder(ports.keyStore, clock, (error) => reportFault(error, observers, {}))
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
@@ -299,9 +300,17 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     const caller = await authenticate(context.request, ports.keyStore, clock, callOf(context))
     context.key = caller.key
     if (caller.key) recordUse(caller.key)
+    if (caller === MALFORMED_TOKEN) reportMalformedToken(context)
     const allowance = await enforceQuota(context, askQuota)
     if (allowance.refusal) return { rejection: tooManyRequests(allowance.refusal) }
     return caller.key ? { key: caller.key, allowance } : { rejection: unauthorized(caller) }
+  }
+
+  /** Tells the host once that a token was not looked up, because its own key store may have tokens of this form. */
+  function reportMalformedToken(context: RequestContext): void {
+    if (isMalformedTokenReported) return
+    isMalformedTokenReported = true
+    reportFault(new PetStoreError('malformed_token', NO_TOKEN68), observers, aboutRequest(context))
   }
 
   /** Asks the quota store, and returns what is left of the limits, or why the request gets 429. */
@@ -433,6 +442,10 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
 function callOf({ request, clientAddress, route, key }: RequestContext): RequestCall {
   return new RequestCall(request, clientAddress, route.operation, key)
 }
+
+const NO_TOKEN68 =
+  'A bearer token was rejected with 401, and not looked up: expected the form token68 of RFC 6750 (letters, digits and -._~+/, perhaps = at the end), ' +
+  'got another form. If your own key store has such tokens, give them to your clients in base64url. This is reported once'
 
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'
 

@@ -25,7 +25,10 @@ const NO_CREDENTIAL: Caller = { error: errorOf('missing_api_key'), challenge: CH
  */
 const OTHER_SCHEME: Caller = { error: errorOf('invalid_api_key'), challenge: CHALLENGE }
 const TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`
-const INVALID_TOKEN: Caller = { error: errorOf('invalid_api_key'), challenge: TOKEN_CHALLENGE }
+const INVALID_TOKEN: ClientWithoutKey = { error: errorOf('invalid_api_key'), challenge: TOKEN_CHALLENGE }
+
+/** The sender of a bearer token that is no token68. The key store is not asked. */
+export const MALFORMED_TOKEN: Caller = { ...INVALID_TOKEN }
 
 function errorOf(code: 'missing_api_key' | 'invalid_api_key') {
   return { code, ...errorTable[code] }
@@ -48,6 +51,7 @@ export async function authenticate(
   if (header === undefined) return NO_CREDENTIAL
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
+  if (!isToken68(token)) return MALFORMED_TOKEN
   try {
     // A key store of the host may return a key that has expired.
     const key = liveKey(await keyStore.find(token, call), clock.now())
@@ -58,15 +62,11 @@ export async function authenticate(
   }
 }
 
-/**
- * Returns the token68 after the scheme (RFC 9110, section 11.2). Two `Authorization` headers have
- * none: they arrive joined by a comma.
- */
+/** Returns the token after the scheme. Two `Authorization` headers have none: they arrive joined by a comma. */
 function tokenOf(header: string): string | undefined {
   const [before] = BEARER.exec(header) ?? []
-  if (before === undefined) return undefined
-  const token = header.slice(before.length)
-  return isToken68(token) ? token : undefined
+  const token = before === undefined ? '' : header.slice(before.length)
+  return token === '' || token.includes(',') ? undefined : token
 }
 
 /** Returns a 401 response with a challenge (RFC 9110, section 11.6.1), or a 403 without one. */
@@ -79,7 +79,7 @@ export function permits({ access }: ApiKey, needed: KeyAccess): boolean {
   return needed === 'read' || access !== 'read'
 }
 
-/** Matches a token68, the form of every bearer token (RFC 6750, section 2.1). */
+/** Matches a token68 (RFC 9110, section 11.2), the form of every bearer token (RFC 6750, section 2.1). */
 const TOKEN68 = /^[\w\-.~+/]+=*$/
 
 export function isToken68(text: string): boolean {

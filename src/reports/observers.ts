@@ -139,9 +139,9 @@ export function logError(error: unknown, { method, target = '' }: ErrorReport): 
   else console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
 }
 
-/** Returns whether an error is only a warning about an option: the request has not failed. */
+/** Returns whether an error is only a notice for the host, which no failure has caused. */
 export function isNotice(error: unknown): error is PetStoreError {
-  return codeOf(error) === 'untrusted_forwarded_for'
+  return ['untrusted_forwarded_for', 'malformed_token'].includes(codeOf(error) ?? '')
 }
 
 /** Returns an error and its causes as text, with tokens masked and control characters escaped. */

@@ -262,3 +262,28 @@ describe('newKey', () => {
     await expect(created).rejects.toThrow('option expiresAt: expected a time such as a Date')
   })
 })
+
+describe('a bearer token that is no token68', () => {
+  test('is rejected without a look-up, and reported once', async () => {
+    const find = vi.fn(() => undefined)
+    const onError = vi.fn()
+    const { send } = await startApi({ keyStore: { find }, onError })
+    for (const token of ['12|secret', 'other secret', '13|secret']) {
+      const response = await send('/v1/pets', { token })
+      expect([response.status, response.code]).toEqual([401, 'invalid_api_key'])
+    }
+    expect(find).not.toHaveBeenCalled()
+    expect(onError).toHaveBeenCalledOnce()
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({
+      code: 'malformed_token',
+      message: expect.not.stringContaining('secret'),
+    })
+  })
+
+  test.each(['Bearer', 'Bearer ', 'Bearer a, Bearer b', 'Basic YTpi'])('%s is not reported', async (authorization) => {
+    const onError = vi.fn()
+    const { send } = await startApi({ onError })
+    expect((await send('/v1/pets', { headers: { authorization } })).status).toBe(401)
+    expect(onError).not.toHaveBeenCalled()
+  })
+})
