@@ -11,8 +11,12 @@ const backEnd = catalogues(pool)
 await backEnd.migrate()
 const petStore = createPetStore({ ...backEnd })
 
-// The host adds animals to the catalogue of an account. `petStore.pets` is the host's own, which no client sees.
-const { pets } = createPetStore({ ...backEnd, storage: await backEnd.catalogueOf('account:acme') })
+/** The animals of an account, for the host. `petStore.pets` are those of the host itself, which no client sees. */
+async function petsOf(account) {
+  const storage = await backEnd.catalogueOf(`account:${account}`)
+  return createPetStore({ ...backEnd, storage }).pets
+}
+const pets = await petsOf('acme')
 await pets.add({ name: 'Rex', categoryId: 1 }, { once: 'the first animal' })
 
 const { url } = await serve(petStore, { port: Number(process.env.PORT ?? 3000) })
