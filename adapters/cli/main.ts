@@ -4,6 +4,7 @@ import { Argument, Command } from 'commander'
 import { MAX_LIMIT } from '../../src/model.ts'
 import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
 import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
+import { seed } from '../../src/testing/store/fault-list.ts'
 import { portNumber } from '../hosts/node/serve.ts'
 import { runBackup } from './backup.ts'
 import { runCopy } from './copy.ts'
@@ -100,6 +101,9 @@ function createProgram(): Command {
       'how long /ready responds with 503 before the server closes (default: 5, but 0 at a terminal or in memory)',
       flags.parseSeconds,
     ),
+    flag('--delay <milliseconds>', 'delay each response, such as 300 or 100-800', flags.parseDelay),
+    flag('--fail <chance>', 'let requests fail with 503, such as 0.1 for every tenth', flags.parseChance),
+    flag('--fault-seed <number>', 'repeat the delays and failures of an earlier run', flags.wholeNumber(seed)),
     flag('--control-port <number>', 'port of the control API of a test double, 0 for any free port', port),
     flag('--control-host <address>', 'address of the control API (default: 127.0.0.1)', flags.parseHost),
     flag(

@@ -63,7 +63,7 @@ export async function authenticate(
 }
 
 /** Returns the token after the scheme. Two `Authorization` headers have none: they arrive joined by a comma. */
-function tokenOf(header: string): string | undefined {
+export function tokenOf(header: string): string | undefined {
   const [before] = BEARER.exec(header) ?? []
   const token = before === undefined ? '' : header.slice(before.length)
   return token === '' || token.includes(',') ? undefined : token

@@ -4,7 +4,15 @@ export type { PetStore } from '../pet-store.ts'
 export type { Pets } from '../pets/host-pets.ts'
 export type { Clock, ManagedKeyStore, QuotaStore } from '../ports.ts'
 export { type ManualClock, manualClock } from './store/clock.ts'
-export type { ConnectionFaults, FaultSwitch, OperationFaults, PortFaults, QuotaFaults } from './store/faults.ts'
+export type { FaultDelay, FaultScope } from './store/fault-list.ts'
+export type {
+  ConnectionFaults,
+  FaultSwitch,
+  OperationFaults,
+  PartFaults,
+  PortFaults,
+  QuotaFaults,
+} from './store/faults.ts'
 export type { RecordedRequest, RecordedResponse } from './store/journal.ts'
 export type { SeedPet, TestPetStoreOptions } from './store/options.ts'
 export { createTestPetStore, type TestPetStore } from './store/pet-store.ts'

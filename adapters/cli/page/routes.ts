@@ -9,6 +9,9 @@ import type { ApiRequest, ApiResponse, ConditionOptions, Pet, PetStatus, Pets, U
 import { writePet } from '../../../src/pets/json.ts'
 import { parseInt64 } from '../../../src/schemas/int64.ts'
 import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
+import { faultsOfFlags, faultText } from '../serve/faults.ts'
+import { parseChance, parseDelay } from '../terminal/flags.ts'
+import type { FaultControl } from '../test-double/test-double.ts'
 import type { LogEntry, LoggedStore } from './request-log.ts'
 import { documentResponse, type SharedDocument, sharedDocument } from './shared-document.ts'
 import { isFromThisMachine, isSecret, sentToken } from './visitor.ts'
@@ -34,6 +37,8 @@ export interface PageOptions {
   readonly folder?: string
   /** How often a test has reset the store. The page then forgets what it shows. @default 0 */
   readonly resets?: () => number
+  /** The faults, which the page shows and switches. @default none */
+  readonly faults?: FaultControl | undefined
 }
 
 /** The values that the page asks the server for every second. */
@@ -46,6 +51,8 @@ export interface Settings {
   readonly demoKeys: readonly DemoKey[]
   /** The entries of the log that are new to the page, the oldest first. */
   readonly entries: readonly LogEntry[]
+  /** The faults in words; `null` if this store cannot have any. */
+  readonly faults: readonly string[] | null
 }
 
 const POLICY = [
@@ -68,7 +75,7 @@ const PAGE_HEADERS = [
 const FILES = ['page.css', 'live.js', 'icon.svg']
 
 export function pageRoutes(options: PageOptions): SiteRoutes {
-  const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0, pets, log } = options
+  const { folder = fileURLToPath(new URL('page', import.meta.url)), resets = () => 0, pets, log, faults } = options
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   const files = new Map(FILES.map((name) => [name, fileRoute(folder, name)]))
@@ -93,19 +100,47 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     }
   }
 
+  /** Adds the faults of `?delay=100-800&fail=0.1`. They have the form of the flags `--delay` and `--fail`. */
+  function addFaults(request: ApiRequest): ApiResponse {
+    if (faults === undefined || !isOpenedFromTerminal(request)) return errorResponse('route_not_found')
+    const query = queryOf(request)
+    try {
+      const parsed = <T>(name: string, parse: (text: string) => T) =>
+        query.get(name) ? parse(String(query.get(name))) : undefined
+      for (const fault of faultsOfFlags({ delay: parsed('delay', parseDelay), fail: parsed('fail', parseChance) }))
+        faults.add(fault)
+    } catch (error) {
+      return errorResponse('invalid_parameter', [], String((error as Error).message))
+    }
+    return privateJson(null)
+  }
+
+  function endFaults(request: ApiRequest): ApiResponse {
+    if (faults === undefined || !isOpenedFromTerminal(request)) return errorResponse('route_not_found')
+    faults.clear()
+    return privateJson(null)
+  }
+
   return {
     '/': fileRoute(folder, 'index.html'),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
       const after = Number(queryOf(request).get('after'))
-      const forVisitor = { demoKeys: options.demoKeys(), entries: options.log.entriesAfter(after) }
+      const forVisitor = {
+        demoKeys: options.demoKeys(),
+        entries: options.log.entriesAfter(after),
+        faults: faults?.inForce().map(faultText) ?? null,
+      }
       return privateJson({
         basePath: options.basePath,
         resets: resets(),
         hasSecret,
-        ...(hasSecret ? forVisitor : { demoKeys: [], entries: [] }),
+        ...(hasSecret ? forVisitor : { demoKeys: [], entries: [], faults: null }),
       } satisfies Settings)
     },
+    // Before `/page/:name`, which matches this path too.
+    'POST /page/faults': addFaults,
+    'DELETE /page/faults': endFaults,
     '/page/:name': (request, parameters) => files.get(parameters.name ?? '')?.(request, parameters),
     'PATCH /page/pets/:id': (request, { id = '' }) => change(request, id),
     'DELETE /page/pets/:id': (request, { id = '' }) => change(request, id),

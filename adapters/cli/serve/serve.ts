@@ -16,6 +16,7 @@ import { flagOf } from '../terminal/output.ts'
 import type { Service } from '../test-double/test-double.ts'
 import { checkControl, DEFAULT_CONTROL_HOST } from './control.ts'
 import { type AddedData, addDemoData, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
+import { createFaultyService, faultsOfFlags, hasFaults } from './faults.ts'
 import { checkFixedKeys, fixedKeys, withFixedKeys } from './fixed-keys.ts'
 import { logTo } from './log.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
@@ -41,7 +42,9 @@ async function initialPets(flags: ServeFlags): Promise<readonly InitialPet[]> {
 }
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const service = createService(backEnd, flags, Date)
+  const service = hasFaults(flags)
+    ? createFaultyService((ports) => createService(ports, flags, Date), backEnd, faultsOfFlags(flags))
+    : createService(backEnd, flags, Date)
   const { close, showStart } = await serveSite(service, flags)
   const closing = closeOnSignal(drainDelayOf(flags), close, async () => {
     await adding.catch(() => {})
@@ -79,6 +82,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     keys: known,
     plans: planLimits,
     clock: Date,
+    faults: faultsOfFlags(flags),
   })
   const { close, showStart } = await serveSite(double, flags)
   const { controlHost: host = DEFAULT_CONTROL_HOST, controlSecret } = flags
@@ -94,7 +98,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   showStart('memory', added, controlSecret === undefined ? `${control.url}/${secret}` : control.url)
 }
 
-async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, flags: ServeFlags) {
+async function serveSite({ petStore, pets, usageOf, keyOf, resets, faults }: Service, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl } = flags
   const { basePath } = petStore
   const secret = newSecret()
@@ -104,7 +108,7 @@ async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, fl
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     '/openapi.json': documentRoute(petStore),
     ...referenceRoutes(petStore, installedViewer()),
-    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, pets, log: logged, resets }),
+    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, pets, log: logged, resets, faults }),
   })
   const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
   const { url, close } = await serve(site, { port, host, trustProxy, ...closing })
@@ -114,7 +118,10 @@ async function serveSite({ petStore, pets, usageOf, keyOf, resets }: Service, fl
     if (!isPersistent(flags) && isLoopback(host) && publicUrl === undefined && !trustProxy)
       demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     const addresses = { api: url + basePath, page: `${url}/#${secret}`, control }
-    const text = flags.json ? startJson(addresses, storedIn, added) : startText(addresses, storedIn, added, flags)
+    const inForce = faults?.inForce() ?? []
+    const text = flags.json
+      ? startJson(addresses, storedIn, added, inForce)
+      : startText(addresses, storedIn, added, flags, inForce)
     // With `--log json`, each line of standard output must be a JSON object, so other text goes to
     // standard error.
     if (flags.log === 'json' && !flags.json) console.error(text)

@@ -1,8 +1,10 @@
 import { escapeHidden } from '../../../src/support/readable-text.ts'
+import type { Fault } from '../../../src/testing/store/fault-list.ts'
 import { isPersistent } from '../engines/back-end.ts'
 import type { ServeFlags } from '../terminal/flags.ts'
 import { printable, shellWord } from '../terminal/output.ts'
 import type { AddedData } from './demo-data.ts'
+import { faultText } from './faults.ts'
 
 /**
  * URLs. Those of the page and of the control API contain a secret, unless it is the one of
@@ -19,12 +21,20 @@ export function startJson(
   { api: url, page, control }: Addresses,
   storedIn: string,
   { animals, keys }: AddedData,
+  faults: readonly Fault[] = [],
 ): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
-  return escapeHidden(JSON.stringify({ url, page, control, storedIn, animals, keys: tokens }))
+  const faultSeed = faults.find(({ seed }) => seed !== undefined)?.seed
+  return escapeHidden(JSON.stringify({ url, page, control, storedIn, animals, keys: tokens, faultSeed }))
 }
 
-export function startText(addresses: Addresses, storedIn: string, added: AddedData, flags: ServeFlags): string {
+export function startText(
+  addresses: Addresses,
+  storedIn: string,
+  added: AddedData,
+  flags: ServeFlags,
+  faults: readonly Fault[] = [],
+): string {
   const { api: url, page, control } = addresses
   const { animals = 0 } = added
   const given = flags.controlSecret === undefined ? '' : '/<the secret of --control-secret>'
@@ -37,6 +47,7 @@ export function startText(addresses: Addresses, storedIn: string, added: AddedDa
     `Open ${page} in a browser to try it.`,
     ...addedAnimals,
     ...(control === undefined ? [] : [`Control API on ${control}${given} (GET /openapi.json describes it).`]),
+    ...faults.map((fault) => `Fault on purpose: ${faultText(fault)}.`),
     '',
     ...aboutKeys(url, added, flags),
     '',

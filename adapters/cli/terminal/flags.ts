@@ -10,6 +10,7 @@ import { limits } from '../../../src/schemas/limits.ts'
 import { newPet, petStatus } from '../../../src/schemas/pet.ts'
 import { isHttpUrl, trimEndOf } from '../../../src/support/text.ts'
 import { isInstant } from '../../../src/support/time.ts'
+import type { FaultDelay } from '../../../src/testing/index.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
 
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
@@ -44,6 +45,9 @@ export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicU
   readonly controlSecret?: string
   readonly insecureControl?: true
   readonly drainDelay?: number
+  readonly delay?: FaultDelay
+  readonly fail?: number
+  readonly faultSeed?: number
 }
 
 export function knownPlans(planLimits: PlanLimitsByName): string[] {
@@ -119,6 +123,23 @@ export function wholeNumber(schema: z.ZodMiniType<number>): (text: string) => nu
 
 export const parseSeconds = expecting('a number of seconds from 0 to 3600', (text) =>
   /^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 3_600 ? Math.round(Number(text) * 1_000) : undefined,
+)
+
+const LONGEST_DELAY = 600_000
+
+export const parseDelay = expecting(
+  `milliseconds such as 300, or a range such as 100-800, up to ${LONGEST_DELAY}`,
+  (text): FaultDelay | undefined => {
+    const [, first, second] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(text) ?? []
+    const shortest = Number(first)
+    const longest = Number(second ?? first)
+    if (!(shortest <= longest && longest <= LONGEST_DELAY)) return undefined
+    return second === undefined ? shortest : [shortest, longest]
+  },
+)
+
+export const parseChance = expecting('a chance from 0 to 1, such as 0.1', (text) =>
+  /^\d*\.?\d+$/.test(text) && Number(text) <= 1 ? Number(text) : undefined,
 )
 
 export const parseServerUrl = expecting(

@@ -56,6 +56,10 @@ function petIdOf(text: string): bigint {
   throw new PetStoreError('pet_not_found', `There is no animal with the id ${describeValue(text)}.`)
 }
 
+function unknownKey(id: string): PetStoreError {
+  return new PetStoreError('key_not_found', `There is no key "${id}". GET /keys lists the keys.`, { status: 404 })
+}
+
 const conditionOf = ({ ifStatus }: { readonly ifStatus?: PetStatus | undefined }) => ({
   if: ifStatus && { status: ifStatus },
 })
@@ -97,17 +101,20 @@ export const operations: readonly Operation[] = [
     summary: 'Make a part of the back end fail or wait, break connections, or refuse requests.',
     body: schemas.faultBody,
     response: { status: 204, description: 'The fault applies to the next requests.' },
-    run({ addFault }, { body: { calls = Number.POSITIVE_INFINITY, ...fault } }) {
+    errors: { 404: 'There is no key with this id.' },
+    async run({ faults, keys }, { body: { calls = Number.POSITIVE_INFINITY, ...fault } }) {
+      // Otherwise, a mistyped id would be a fault that affects no request.
+      if (fault.key !== undefined && (await keys.get(fault.key)) === undefined) throw unknownKey(fault.key)
       const isError = 'status' in fault && fault.status === 500
-      addFault({ ...fault, calls, error: isError ? new Error('The control API makes this call fail.') : undefined })
+      faults.add({ ...fault, calls, error: isError ? new Error('The control API makes this call fail.') : undefined })
     },
   }),
   operation('GET /faults', {
     id: 'listFaults',
     summary: 'List the active faults.',
     response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
-    run: ({ faultsInForce }) =>
-      faultsInForce().map(({ error, ...fault }) => {
+    run: ({ faults }) =>
+      faults.inForce().map(({ error, ...fault }) => {
         const failure = error === undefined ? 503 : 500
         return {
           ...fault,
@@ -121,7 +128,7 @@ export const operations: readonly Operation[] = [
     id: 'removeFaults',
     summary: 'Remove all faults.',
     response: { status: 204, description: 'Every part works.' },
-    run: ({ faults }) => faults.recover(),
+    run: ({ faults }) => faults.clear(),
   }),
   operation('POST /keys', {
     id: 'issueKey',
@@ -154,8 +161,8 @@ export const operations: readonly Operation[] = [
         await double.keys.revoke(id)
         return
       }
-      const message = key ? `The key "${id}" is already revoked.` : `There is no key "${id}". GET /keys lists the keys.`
-      throw new PetStoreError('key_not_found', message, { status: 404 })
+      if (key === undefined) throw unknownKey(id)
+      throw new PetStoreError('key_not_found', `The key "${id}" is already revoked.`, { status: 404 })
     },
   }),
   operation('POST /pets', {

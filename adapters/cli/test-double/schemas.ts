@@ -11,6 +11,7 @@ import { DEFAULT_MAX_NAME_LENGTH, newPet, petName, petStatus } from '../../../sr
 import { countParameter } from '../../../src/schemas/query.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
 import { isInstant } from '../../../src/support/time.ts'
+import { chance, faultDelay, seed } from '../../../src/testing/store/fault-list.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 const instant = textThat(isInstant, INSTANT).check(z.meta({ format: 'date-time' }))
@@ -34,7 +35,11 @@ export const clockState = z.object({
 
 const oneOf = <Name extends string>(names: readonly Name[]) => z.enum(names, expecting(`one of ${names.join(', ')}`))
 const PARTS = ['storage', 'keys', 'quota'] as const
-const part = described(oneOf(PARTS), 'The part of the back end that fails or waits.')
+const part = described(oneOf(PARTS), 'The part of the back end that fails.')
+const delayedPart = described(
+  oneOf([...PARTS, 'connection'] as const),
+  'What waits: a part of the back end, within the time limit of its calls, or the connection, which delays the response.',
+)
 const connection = described(
   z.literal('connection', expecting('"connection"')),
   'After the store has carried the request out, it closes the connection without a response.',
@@ -55,7 +60,21 @@ const status = described(
   z.optional(z.literal([500, 503], expecting('500 or 503'))),
   'The status that clients get. Default: 503, as if the database were unavailable.',
 )
-const milliseconds = described(wholeNumber(1, 600_000), 'How long each call waits.')
+const milliseconds = described(
+  faultDelay,
+  'How long each call or response waits. A range such as [100, 800] stands for random waits.',
+)
+const key = described(
+  z.optional(z.string(expecting('the id of a key'))),
+  'The id of the only key that the fault affects. A fault of quota affects all keys of its account. Default: all requests.',
+)
+const random = {
+  chance: described(z.optional(chance), 'How likely the fault affects a call. Default: 1.'),
+  seed: described(
+    z.optional(seed),
+    'With the same seed, the same requests in the same order get the same failures and waits. Default: a random seed.',
+  ),
+}
 const NO_OPERATION = {
   ...expecting('no operation: faults of keys and quota affect all operations', () => 'one'),
   path: ['operation'],
@@ -74,13 +93,13 @@ export const faultBody = z
   .discriminatedUnion(
     'action',
     [
-      only({ part, action: z.literal('fail'), operation, calls, status }),
-      only({ part, action: z.literal('delay'), operation, calls, milliseconds }),
-      only({ part: connection, action: z.literal('break'), operation, calls }),
-      only({ part: quota, action: z.literal('refuse'), calls }),
+      only({ part, action: z.literal('fail'), operation, key, calls, ...random, status }),
+      only({ part: delayedPart, action: z.literal('delay'), operation, key, calls, ...random, milliseconds }),
+      only({ part: connection, action: z.literal('break'), operation, key, calls, ...random }),
+      only({ part: quota, action: z.literal('refuse'), key, calls, ...random }),
     ],
     expecting(
-      '"fail" or "delay" for the parts storage, keys and quota, "break" for the connection, or "refuse" for quota',
+      '"fail" or "delay" for the parts storage, keys and quota, "break" or "delay" for the connection, or "refuse" for quota',
       (value) => describeValue(typeof value === 'object' ? Object(value).action : value),
     ),
   )
@@ -96,7 +115,10 @@ export const faults = z.array(
     action: z.enum(['fail', 'delay', 'break', 'refuse']),
     operation: z.optional(z.enum(operationNames)),
     calls: described(z.optional(z.int()), 'How many calls are left; absent if the fault lasts until it is removed.'),
-    milliseconds: z.optional(z.int()),
+    key: z.optional(z.string()),
+    chance: z.optional(z.number()),
+    seed: described(z.optional(z.int()), 'The seed, also if it is random, so that the fault can be repeated.'),
+    milliseconds: z.optional(faultDelay),
     status: z.optional(z.int()),
   }),
 )
@@ -109,7 +131,7 @@ export const keyBody = optionsOf<KeyBody>(
   { ...keyShape, expiresAt: z.optional(instant) },
   { expected: 'an object with plan, and optional account, label, limits and expiresAt' },
 )
-const key = z.object({
+const apiKey = z.object({
   id: z.string(),
   plan: z.string(),
   account: z.optional(z.string()),
@@ -124,8 +146,8 @@ const key = z.object({
   previousTokenExpiresAt: z.optional(z.int()),
   tokenExpiresAt: z.optional(z.int()),
 } satisfies Shape<ApiKey>)
-export const keys = z.array(key)
-export const issuedKey = z.object({ token: z.string(), key })
+export const keys = z.array(apiKey)
+export const issuedKey = z.object({ token: z.string(), key: apiKey })
 
 export { pet, pets } from '../../../src/schemas/pet.ts'
 

@@ -2,6 +2,7 @@ import {
   type ApiKey,
   type BackEnd,
   type Clock,
+  type CompletePetStore,
   createPetStore,
   type InitialPet,
   type IssuedKey,
@@ -15,7 +16,9 @@ import {
 import { memoryKeyStore } from '../../../src/memory/keys.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
+import type { Fault } from '../../../src/testing/store/fault-list.ts'
 import { createRestartable, forwarding } from '../../../src/testing/store/restartable.ts'
+import { withoutFaultsOfPage } from '../serve/faults.ts'
 
 /**
  * Creates a clock that follows the real time with an offset, or stands still. Times are in
@@ -49,7 +52,7 @@ export function steerableClock(real: Clock) {
 
 /** A pet store, and what its page shows about keys. */
 export interface Service {
-  readonly petStore: PetStore
+  readonly petStore: Pick<CompletePetStore, 'ready'> & PetStore
   /** The animals. Faults do not affect them. */
   readonly pets: Pets
   /** Returns the usage of a token's key; `undefined` if the token is not valid. */
@@ -61,6 +64,16 @@ export interface Service {
    * never reset.
    */
   readonly resets?: () => number
+  /** Its faults; `undefined` if it cannot have any. */
+  readonly faults?: FaultControl
+}
+
+/** Adds, lists and ends faults. */
+export interface FaultControl {
+  add(fault: Fault): void
+  /** Returns the faults, the newest first. */
+  inForce(): readonly Fault[]
+  clear(): void
 }
 
 interface TestDoubleParts {
@@ -78,6 +91,8 @@ interface TestDoubleParts {
   /** The limits of plans that the control API can issue keys for, besides the default ones. */
   readonly plans?: Readonly<Record<string, PlanLimits>>
   readonly clock: Clock
+  /** The faults at the start and after each reset. @default none */
+  readonly faults?: readonly Fault[]
 }
 
 /** A pet store in memory that tests in any language can control over HTTP. */
@@ -85,18 +100,20 @@ export type TestDouble = Awaited<ReturnType<typeof createTestDouble>>
 
 export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
-  const { current, restart, petStore, ...others } = await createRestartable(clock, async (withFaults) => {
+  const createParts = async (withFaults: (backEnd: BackEnd) => BackEnd) => {
     const { storage, quota } = memory({ clock, pets: parts.pets })
     const backEnd = { storage, keyStore: memoryKeyStore(clock, parts.keys), quota }
     await parts.addPets(storage)
-    const { pets, keys } = createPetStore({ ...backEnd, clock, plans: parts.plans })
-    return { backEnd, ...parts.createService(withFaults(backEnd), clock), pets, keys }
-  })
+    const createService = (ports: BackEnd) => parts.createService(ports, clock)
+    const { keys } = createPetStore({ ...backEnd, clock, plans: parts.plans })
+    return { backEnd, ...withoutFaultsOfPage(createService, backEnd, withFaults(backEnd)), keys }
+  }
+  const { current, restart, petStore, control, requests } = await createRestartable(clock, createParts, parts.faults)
   let resets = 0
   return {
-    ...others,
-    // Without a call of the back end: a poll of `/ready` must not use up a fault.
-    petStore: { ...petStore, ready: async () => ({ ok: true, failing: [] }) },
+    requests,
+    faults: control,
+    petStore: { ...petStore, ready: () => current().petStore.ready() },
     pets: forwarding(() => current().pets),
     keys: forwarding(() => current().keys),
     clock,

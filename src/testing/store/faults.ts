@@ -1,16 +1,25 @@
-import * as z from 'zod/mini'
 import { BrokenConnection, PetStoreError } from '../../errors.ts'
 import { type ApiRequest, readTarget } from '../../http/request.ts'
 import type { ApiResponse } from '../../http/response.ts'
 import { matchRoute } from '../../http/routes.ts'
-import { type OperationName, operationNames } from '../../operations.ts'
-import type { BackEnd, MaybePromise, PetStorage, QuotaCount, QuotaRequest } from '../../ports.ts'
+import { tokenOf } from '../../keys/authenticate.ts'
+import type { OperationName } from '../../operations.ts'
+import type { BackEnd, CallContext, MaybePromise, PetStorage, QuotaCount, QuotaRequest } from '../../ports.ts'
 import { untouchedCount } from '../../quota/counting-rule.ts'
-import { expecting } from '../../schemas/expected.ts'
-import { milliseconds as duration, oneOf, optionsOf, positiveInteger } from '../../schemas/options.ts'
+import { invalidOption } from '../../schemas/options.ts'
 import { parseOption, parseOptions } from '../../schemas/parse-options.ts'
 import { sleep } from '../../support/time.ts'
 import { type Around, wrapPort } from '../../support/wrap-port.ts'
+import {
+  createFaultList,
+  type Fault,
+  type FaultDelay,
+  type FaultList,
+  type FaultScope,
+  type FaultyRequest,
+  faultDelay,
+  faultScope,
+} from './fault-list.ts'
 
 /** Makes a part of the test store fail or wait. */
 export interface FaultSwitch {
@@ -22,10 +31,11 @@ export interface FaultSwitch {
   /** Makes only the next `times` calls fail. */
   failTimes(times: number, error?: unknown): void
   /**
-   * Makes the next `times` calls wait by `setTimeout`, which fake timers can advance.
+   * Makes the next `times` calls wait by `setTimeout`, which fake timers can advance. `[100, 800]`
+   * stands for a random wait.
    * @default every call until `recover`
    */
-  delay(milliseconds: number, times?: number): void
+  delay(milliseconds: FaultDelay, times?: number): void
   /** Ends the failures and the delay. */
   recover(): void
 }
@@ -43,19 +53,25 @@ export interface QuotaFaults extends FaultSwitch {
 }
 
 /**
- * Breaks connections instead of responses, after the store has carried out the requests: an animal
- * is added, and its idempotency key is used. `fetch` rejects, and a server on Node closes the
- * socket. Other servers respond with 500.
+ * Delays responses, or breaks connections instead of them, after the store has carried out the
+ * requests: an animal is added, and its idempotency key is used.
  */
 export interface ConnectionFaults {
   /**
-   * Breaks every connection until `recover`. Chromium and Go repeat a request once by themselves,
-   * so they may hide one break.
+   * Delays the next `times` responses by `setTimeout`. `[100, 800]` stands for a random delay. The
+   * option `timeout` of the store does not limit a delay. It ends when the client disconnects.
+   * @default every response until `recover`
+   */
+  delay(milliseconds: FaultDelay, times?: number): void
+  /**
+   * Breaks every connection until `recover`: `fetch` rejects, and a server on Node closes the socket.
+   * Other servers respond with 500. Chromium and Go repeat a request once by themselves, so they
+   * may hide one break.
    */
   breakConnections(): void
   /** Breaks the connections of the next `times` responses. */
   breakTimes(times: number): void
-  /** Stops breaking connections. */
+  /** Ends the delay, and stops breaking connections. */
   recover(): void
 }
 
@@ -73,173 +89,158 @@ export interface PortFaults {
   /** Faults of the connections over which responses are sent. */
   readonly connection: ConnectionFaults
   /**
-   * Returns the switches of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`.
-   * There are none for key store and quota store, because their calls do not depend on the
-   * operation.
-   * @throws {PetStoreError} `invalid_option` for an unknown operation
+   * Returns switches that affect only some requests: those for one operation, those with one key, or
+   * some at random. With an operation, there are none for key store and quota store.
+   * @throws {PetStoreError} `invalid_option`
+   * @example
+   * ```ts
+   * import { createTestPetStore } from 'petstore-kit/testing'
+   *
+   * const { faults } = await createTestPetStore()
+   * faults.for({ operation: 'createPet' }).storage.failTimes(2)
+   * faults.for({ chance: 0.1, seed: 7 }).storage.fail()
+   * faults.for({ seed: 7 }).connection.delay([100, 800])
+   * ```
    */
-  for(scope: { readonly operation: OperationName }): OperationFaults
+  for(scope: FaultScope & { readonly operation: OperationName }): OperationFaults
+  for(scope: FaultScope & { readonly operation?: undefined }): PartFaults
   /** Ends all faults. */
   recover(): void
 }
 
-/** The faults of one operation. `recover` does not end the faults of other operations. */
-export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
-
 /**
- * One fault. The control API of `petstore serve` has the same members, with `status` instead of
- * `error`.
+ * The faults of some requests. `recover` does not end the faults of other operations and of other
+ * keys.
  */
-export interface Fault {
-  readonly part: keyof typeof PART_NAMES
-  readonly action: 'fail' | 'delay' | 'break' | 'refuse'
-  readonly operation?: OperationName | undefined
-  /** How many more calls have this fault. */
-  calls: number
-  /** The error of a call that fails. @default `service_unavailable` */
-  readonly error?: unknown
-  readonly milliseconds?: number
-}
+export type PartFaults = Pick<PortFaults, 'storage' | 'keyStore' | 'quota' | 'connection'>
+
+/** The faults of one operation. */
+export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
 const PART_NAMES = { storage: 'storage', keys: 'key store', quota: 'quota store', connection: 'connection' }
 
-/** How many calls fail. `Infinity`, which `z.int` rejects, means: until the fault is removed. */
-const times = z.union(
-  [positiveInteger, z.custom<number>((value) => value === Number.POSITIVE_INFINITY)],
-  expecting('a whole number of at least 1'),
-)
-const faultScope = optionsOf<Parameters<PortFaults['for']>[0]>({ operation: oneOf(...operationNames) })
-
-/**
- * The faults of a store from one reset to the next. A request that arrived before a reset must not
- * use up a later fault.
- */
-export interface FaultList {
-  /** The newest fault is the first. */
-  faults: readonly Fault[]
-}
-
 /**
  * Creates the public fault switches, and the wrappers that make a back end and a handler obey them.
+ * @param initial - the faults of each new list
  */
-export function portFaults() {
-  let current: FaultList = { faults: [] }
+export function portFaults(initial: readonly Fault[] = []) {
+  let current = createFaultList()
 
-  /** Adds a fault. Removes an older fault of the same part, action and operation. */
-  function addFault(fault: Fault): void {
-    const { calls, part, action, operation } = fault
-    parseOption('times', times, calls)
-    const isOther = (old: Fault) => old.part !== part || old.action !== action || old.operation !== operation
-    current.faults = [fault, ...current.faults.filter(isOther)]
-  }
-
-  /**
-   * Counts one call: returns the newest fault that affects it, and removes this fault after its
-   * last call.
-   */
-  function take(
-    list: FaultList,
-    part: Fault['part'],
-    action: Fault['action'],
-    operation?: OperationName,
-  ): Fault | undefined {
-    const fault = list.faults.find(
-      (fault) => fault.part === part && fault.action === action && (fault.operation ?? operation) === operation,
-    )
-    if (fault) fault.calls -= 1
-    if (fault?.calls === 0) list.faults = list.faults.filter((other) => other !== fault)
-    return fault
-  }
-
-  function affect(list: FaultList, part: Fault['part'], operation?: OperationName) {
-    return <T>(call: () => MaybePromise<T>): MaybePromise<T> => {
-      const failure = take(list, part, 'fail', operation)
-      const wait = take(list, part, 'delay', operation)?.milliseconds
-      const settle = () => {
-        if (!failure) return call()
-        throw failure.error ?? new PetStoreError('service_unavailable', `The test makes the ${PART_NAMES[part]} fail.`)
-      }
-      return wait ? sleep(wait).then(settle) : settle()
-    }
-  }
-
-  function switchOf(part: Fault['part'], operation?: OperationName): FaultSwitch {
-    const failTimes = (calls: number, error?: unknown) => addFault({ part, action: 'fail', operation, calls, error })
+  function switchOf(part: Fault['part'], scope: FaultScope): FaultSwitch {
+    const failTimes = (calls: number, error?: unknown) => current.add({ ...scope, part, action: 'fail', calls, error })
     return {
       fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
       failTimes,
-      delay(milliseconds, calls = Number.POSITIVE_INFINITY) {
-        parseOption('milliseconds', duration, milliseconds)
-        addFault({ part, action: 'delay', operation, calls, milliseconds })
+      delay(given, calls = Number.POSITIVE_INFINITY) {
+        const milliseconds = parseOption('milliseconds', faultDelay, given)
+        current.add({ ...scope, part, action: 'delay', calls, milliseconds })
       },
-      recover() {
-        const isOther = (fault: Fault) => fault.part !== part || (operation && fault.operation !== operation)
-        current.faults = current.faults.filter(isOther)
-      },
+      recover: () => current.remove(part, scope),
     }
   }
 
-  function faultsOf(operation?: OperationName): OperationFaults {
-    const breakTimes = (calls: number) => addFault({ part: 'connection', action: 'break', operation, calls })
-    const { recover } = switchOf('connection', operation)
+  function faultsOf(scope: FaultScope): PartFaults {
+    const breakTimes = (calls: number) => current.add({ ...scope, part: 'connection', action: 'break', calls })
+    const refuseTimes = (calls: number) => current.add({ ...scope, part: 'quota', action: 'refuse', calls })
+    const { delay, recover } = switchOf('connection', scope)
     return {
-      storage: switchOf('storage', operation),
-      connection: { breakConnections: () => breakTimes(Number.POSITIVE_INFINITY), breakTimes, recover },
+      storage: switchOf('storage', scope),
+      keyStore: switchOf('keys', scope),
+      quota: { ...switchOf('quota', scope), refuse: () => refuseTimes(Number.POSITIVE_INFINITY), refuseTimes },
+      connection: { delay, breakConnections: () => breakTimes(Number.POSITIVE_INFINITY), breakTimes, recover },
     }
   }
 
-  const refuseTimes = (calls: number) => addFault({ part: 'quota', action: 'refuse', calls })
-
-  const publicFaults: PortFaults = {
-    ...faultsOf(),
-    keyStore: switchOf('keys'),
-    quota: {
-      ...switchOf('quota'),
-      refuse: () => refuseTimes(Number.POSITIVE_INFINITY),
-      refuseTimes,
-    },
-    for(scope) {
-      const { operation } = parseOptions(faultScope, scope)
-      // Without an operation, the faults would silently affect all operations.
-      return faultsOf(parseOption('operation', oneOf(...operationNames), operation))
-    },
-    recover() {
-      current.faults = []
-    },
+  function faultsFor(given: FaultScope): PartFaults {
+    const scope = parseOptions(faultScope, given)
+    // Otherwise, a mistyped scope in plain JavaScript would silently affect all requests.
+    if (Object.values(scope).every((value) => value === undefined))
+      throw invalidOption('scope', 'a value for at least one of operation, key, chance, seed', given)
+    const { storage, connection, ...others } = faultsOf(scope)
+    // These calls do not depend on the operation.
+    return scope.operation === undefined ? { storage, connection, ...others } : ({ storage, connection } as PartFaults)
   }
 
-  function spendOrRefuse(list: FaultList) {
-    const failOrWait = affect(list, 'quota')
-    return (spend: () => MaybePromise<QuotaCount>, { limits, now }: QuotaRequest): MaybePromise<QuotaCount> => {
-      const refused = { ...untouchedCount(now), granted: false, usedInMinute: limits.perMinute }
-      const isRefused = take(list, 'quota', 'refuse') !== undefined
-      return failOrWait(isRefused ? () => refused : spend)
+  const publicFaults: PortFaults = { ...faultsOf({}), for: faultsFor, recover: () => current.clear() }
+
+  /** Makes a call wait or fail, if a fault affects it. */
+  function affect<T>(
+    list: FaultList,
+    part: Fault['part'],
+    request: FaultyRequest,
+    call: () => MaybePromise<T>,
+  ): MaybePromise<T> {
+    const failure = list.take(part, 'fail', request)
+    const wait = list.takeDelay(part, request)
+    const settle = () => {
+      if (!failure) return call()
+      throw failure.error ?? new PetStoreError('service_unavailable', `The test makes the ${PART_NAMES[part]} fail.`)
     }
+    return wait > 0 ? sleep(wait).then(settle) : settle()
   }
 
   return {
     faults: publicFaults,
-    addFault,
-    faultsInForce: () => current.faults,
-    /** Ends all faults at a reset. Returns the list of the faults that are added from now on. */
+    /** The same faults as a list. */
+    control: {
+      add: (fault: Fault) => current.add(fault),
+      inForce: () => current.inForce(),
+      clear: () => current.clear(),
+    },
+    /** Starts a new list at a reset. It gets the faults that are added from now on. */
     startList(): FaultList {
-      current = { faults: [] }
+      current = createFaultList(initial)
       return current
     },
-    /** Returns the response, or throws {@link BrokenConnection} instead of it. */
-    breakConnection(list: FaultList, request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
+    /** Returns the response, perhaps late, or throws {@link BrokenConnection} instead of it. */
+    async affectConnection(
+      list: FaultList,
+      request: ApiRequest,
+      response: ApiResponse,
+      basePath: string,
+    ): Promise<ApiResponse> {
       const { operation } = matchRoute(request.method, readTarget(request, basePath).route)
-      if (!take(list, 'connection', 'break', operation)) return response
+      const keyId = list.keyIdOf(tokenOf(request.header('authorization') ?? '') ?? '')
+      const about = { operation, hasKey: (id: string) => id === keyId }
+      const wait = list.takeDelay('connection', about)
+      const isBroken = list.take('connection', 'break', about) !== undefined
+      // The wait rejects when the client disconnects: then nobody waits any longer.
+      if (wait > 0) await sleep(wait, request.signal).catch(() => {})
+      if (!isBroken) return response
       throw new BrokenConnection('network_error', 'The test breaks the connection after the request.')
     },
-    withFaults: (list: FaultList, { storage, keyStore, quota }: BackEnd): BackEnd => ({
-      storage: wrapPort(storage, {
-        list: affect(list, 'storage', 'listPets'),
-        create: affect(list, 'storage', 'createPet'),
-        get: affect(list, 'storage', 'getPet'),
-      } satisfies Pick<Around<PetStorage>, 'list' | 'create' | 'get'>),
-      keyStore: wrapPort(keyStore, { find: affect(list, 'keys') }),
-      quota: wrapPort(quota, { spend: spendOrRefuse(list) }),
-    }),
+    withFaults(list: FaultList, { storage, keyStore, quota }: BackEnd): BackEnd {
+      const affectStorage = <T>(
+        operation: OperationName,
+        context: CallContext | undefined,
+        call: () => MaybePromise<T>,
+      ) => affect(list, 'storage', { operation, hasKey: (id) => id === context?.key?.id }, call)
+      return {
+        storage: wrapPort(storage, {
+          list: (call, _query, context) => affectStorage('listPets', context, call),
+          create: (call, _pet, _options, context) => affectStorage('createPet', context, call),
+          get: (call, _id, context) => affectStorage('getPet', context, call),
+        } satisfies Pick<Around<PetStorage>, 'list' | 'create' | 'get'>),
+        keyStore: wrapPort(keyStore, {
+          async find(call, token) {
+            const key = await call()
+            if (key) list.remember(token, key)
+            return affect(list, 'keys', { hasKey: (id) => id === key?.id }, () => key)
+          },
+        }),
+        quota: wrapPort(quota, { spend: (call, request) => spendOrRefuse(list, request, call) }),
+      }
+    },
+  }
+
+  function spendOrRefuse(
+    list: FaultList,
+    { subject, limits, now }: QuotaRequest,
+    spend: () => MaybePromise<QuotaCount>,
+  ): MaybePromise<QuotaCount> {
+    const request = { hasKey: (id: string) => list.subjectOf(id) === subject }
+    const refused = { ...untouchedCount(now), granted: false, usedInMinute: limits.perMinute }
+    const isRefused = list.take('quota', 'refuse', request) !== undefined
+    return affect(list, 'quota', request, isRefused ? () => refused : spend)
   }
 }

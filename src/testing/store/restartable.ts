@@ -6,7 +6,8 @@ import type { PetStore } from '../../pet-store.ts'
 import type { BackEnd, Clock } from '../../ports.ts'
 import { adapterFunctionsOf, withAdapterFunctions } from '../../reports/adapter-functions.ts'
 import { untilAborted } from '../../support/time.ts'
-import { type FaultList, portFaults } from './faults.ts'
+import type { Fault, FaultList } from './fault-list.ts'
+import { portFaults } from './faults.ts'
 import { type RecordedRequest, recordRequests } from './journal.ts'
 
 /** The parts of a store from one reset to the next. */
@@ -17,19 +18,20 @@ interface Generation<Parts> {
 }
 
 /**
- * Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all
- * faults and requests.
+ * Creates a store with faults and a journal. `restart` calls `createParts` again, returns to the
+ * initial faults, and removes all requests.
  */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
   createParts: (withFaults: (backEnd: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
+  initialFaults: readonly Fault[] = [],
 ) {
-  const { withFaults, breakConnection, startList, ...faults } = portFaults()
+  const { withFaults, affectConnection, startList, ...faults } = portFaults(initialFaults)
   const requests: RecordedRequest[] = []
   const respond = recordRequests((request) => generation.parts.petStore.handle(request), clock, requests)
   const handle = async (request: ApiRequest) => {
     const { faultList, parts } = generation
-    return breakConnection(faultList, request, await respond(request), parts.petStore.basePath)
+    return affectConnection(faultList, request, await respond(request), parts.petStore.basePath)
   }
   const fetch = fetchLike({ handle }) as typeof globalThis.fetch & PetStoreFetch
   let started = 0

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../conformance/sqlite/open.ts'
 import { runPetstore, startPetstore } from '../../support/petstore-command.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { findProgram } from '../../support/server-process.ts'
@@ -198,6 +200,38 @@ describe('--control-port', () => {
   )
 })
 
+describe('--delay and --fail', () => {
+  test.each([
+    [[], 'a store in memory'],
+    [['--control-port', '0'], 'a test double'],
+  ])('the same --fault-seed gives the same failures twice (%j)', async (flags: string[]) => {
+    const statusesOf = async (...seed: string[]) => {
+      const { line, child } = await startPetstore('--delay', '0-1', '--fail', '0.3', '--json', ...flags, ...seed)
+      const { url, keys, faultSeed } = JSON.parse(await line(/^\{/))
+      const statuses = []
+      const headers = { authorization: `Bearer ${keys.pro}` }
+      for (let i = 0; i < 40; i++) statuses.push((await fetch(`${url}/pets`, { headers })).status)
+      child.kill('SIGKILL')
+      return { statuses, faultSeed }
+    }
+    const { statuses, faultSeed } = await statusesOf()
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    expect(await statusesOf('--fault-seed', String(faultSeed))).toEqual({ statuses, faultSeed })
+  })
+
+  test('the start text names the faults, which do not affect /ready', async () => {
+    const { folder, remove } = temporaryFolder()
+    onTestFinished(() => void remove())
+    const file = ['--data', join(folder, 'pets.db'), '--demo']
+    const { address, bearer, output } = await startPetstore('--fail', '1', '--delay', '1', ...file)
+    expect(output()).toContain(
+      'Fault on purpose: storage: fail, chance 1.\nFault on purpose: connection: delay 1 ms.\n',
+    )
+    expect((await fetch(`${address}/pets`, bearer('free'))).status).toBe(503)
+    expect((await fetch(new URL('/ready', address))).status).toBe(200)
+  })
+})
+
 describe('environment variables', () => {
   test.each([
     ['PETSTORE_PORT', { PETSTORE_PORT: 'x' }, /--port.*from env 'PETSTORE_PORT'/],
@@ -211,6 +245,9 @@ describe('environment variables', () => {
     ['PETSTORE_BODY_LIMIT', { PETSTORE_BODY_LIMIT: '0' }, /--body-limit/],
     ['PETSTORE_PLAN_LIMITS', { PETSTORE_PLAN_LIMITS: 'x' }, /--plan-limits/],
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
+    ['PETSTORE_DELAY', { PETSTORE_DELAY: '800-100' }, /--delay.*Expected milliseconds such as 300, or a range/],
+    ['PETSTORE_FAIL', { PETSTORE_FAIL: '10%' }, /--fail.*Expected a chance from 0 to 1/],
+    ['PETSTORE_FAULT_SEED', { PETSTORE_FAULT_SEED: 'x' }, /--fault-seed.*Expected a whole number/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
     ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
   ])('the environment variable %s can be set instead of its flag', async (_, env, line) => {

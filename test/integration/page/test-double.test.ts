@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { axeFindings } from '../../support/chromium.ts'
 import { startServer } from '../../support/petstore-command.ts'
 import { button, isMissing, names, row, useChromium } from './browser.ts'
 
@@ -50,6 +51,21 @@ test.skipIf(isMissing)('after connection/break, the page is not connected until 
   await control('POST', '/reset')
   await page.getByText('Connected', { exact: true }).waitFor()
   await expect.poll(() => page.locator('#animals-note').textContent()).toBe('')
+})
+
+test.skipIf(isMissing)('the page shows and switches the faults of the store', async () => {
+  const { page, control } = await openDouble()
+  await control('POST', '/faults', { part: 'quota', action: 'refuse', calls: 2 })
+  await page.getByText('quota: refuse, 2 more').waitFor()
+  await page.getByLabel('Chance of a 503').fill('1')
+  await button(page, 'Apply').click()
+  await page.getByText('storage: fail, chance 1').waitFor()
+  await button(page, 'End all faults').click()
+  await page.getByText('There are no faults').waitFor()
+  await page.getByLabel('Chance of a 503').fill('2')
+  await button(page, 'Apply').click()
+  await page.getByText('Expected a chance from 0 to 1').waitFor()
+  expect(await axeFindings(page)).toEqual([])
 })
 
 test.skipIf(isMissing)('no wait of a 429 stays beside a ban', async () => {

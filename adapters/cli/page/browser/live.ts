@@ -6,6 +6,7 @@ import { type Animal, Api } from './api.ts'
 import { Connection } from './connection.ts'
 import { byId, setNote } from './dom.ts'
 import { parsed } from './explanation.ts'
+import { FaultsView } from './faults-view.ts'
 import { KeyForm } from './key-form.ts'
 import { LimitsView } from './limits-view.ts'
 import { LogView } from './log-view.ts'
@@ -32,6 +33,7 @@ const keyForm = new KeyForm((key) => {
   forget()
 })
 prepareAddForm(api, (animal) => animals.addNew(animal))
+const faults = new FaultsView(() => void connection.refresh())
 const connection = new Connection({
   onSettings(received, isBack) {
     const before = settings
@@ -43,6 +45,7 @@ const connection = new Connection({
       : 'Your next request appears here.'
     keyForm.update(received)
     animals.canChange = received.hasSecret
+    faults.update(received.faults)
     log.add(received.entries)
     if (isBack) limits.isLost = false
     if (before === undefined) return

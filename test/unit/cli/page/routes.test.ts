@@ -7,6 +7,7 @@ import { type PageOptions, pageRoutes } from '../../../../adapters/cli/page/rout
 import { isLoopback } from '../../../../adapters/cli/page/visitor.ts'
 import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
+import { portFaults } from '../../../../src/testing/store/faults.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
 const logged = {
@@ -130,6 +131,43 @@ describe('demo keys', () => {
       'Cross-Origin-Resource-Policy': 'same-origin',
       'X-Content-Type-Options': 'nosniff',
     })
+  })
+})
+
+describe('faults', () => {
+  const start = () => {
+    const { control } = portFaults()
+    return { control, send: site({ faults: control }) }
+  }
+  const shown = async (send: ReturnType<typeof site>) => JSON.parse((await send('/page/settings.json')).body).faults
+
+  test('the page adds faults in the form of the flags, shows them and ends them', async () => {
+    const { send } = start()
+    expect((await send('/page/faults?delay=100-800&fail=0.1', {}, 'POST')).status).toBe(200)
+    expect(await shown(send)).toEqual([
+      expect.stringMatching(/^storage: fail, chance 0\.1, seed \d+$/),
+      expect.stringMatching(/^connection: delay 100 to 800 ms, seed \d+$/),
+    ])
+    await send('/page/faults?delay=300&fail=0', {}, 'POST')
+    expect(await shown(send)).toEqual(['connection: delay 300 ms'])
+    await send('/page/faults', {}, 'DELETE')
+    expect(await shown(send)).toEqual([])
+  })
+
+  test('a wrong fault of the page gets 400 and adds nothing', async () => {
+    const { send, control } = start()
+    const { status, body } = await send('/page/faults?delay=300&fail=2', {}, 'POST')
+    expect([status, JSON.parse(body).message]).toEqual([400, 'Expected a chance from 0 to 1, such as 0.1.'])
+    expect(control.inForce()).toEqual([])
+  })
+
+  test.each(['POST', 'DELETE'])('%s /page/faults needs the secret, and a store with faults', async (method) => {
+    const { send, control } = start()
+    control.add({ part: 'storage', action: 'fail', calls: 1 })
+    expect((await send('/page/faults?fail=1', { 'petstore-secret': 'wrong' }, method)).status).toBe(404)
+    expect(control.inForce()).toHaveLength(1)
+    expect((await site()('/page/faults?fail=1', {}, method)).status).toBe(404)
+    expect(await shown(site())).toBeNull()
   })
 })
 

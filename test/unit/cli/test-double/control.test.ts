@@ -9,11 +9,12 @@ import { createTestDouble, steerableClock } from '../../../../adapters/cli/test-
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 import { operationNames } from '../../../../src/operations.ts'
 import { manualClock } from '../../../../src/testing/index.ts'
+import type { Fault } from '../../../../src/testing/store/fault-list.ts'
 
 const START = Date.UTC(2027, 0, 15, 12)
 
 /** Starts a test double. Returns functions that send requests to its pet store and to its control API. */
-async function open(host = '127.0.0.1') {
+async function open(host = '127.0.0.1', faults: readonly Fault[] = []) {
   const known = fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } })
   const double = await createTestDouble({
     createService(ports, clock) {
@@ -23,6 +24,7 @@ async function open(host = '127.0.0.1') {
     addPets: (storage) => addDemoPets(storage, 0, 3),
     keys: known,
     clock: manualClock(START),
+    faults,
   })
   const { handle } = createControlApi(double, { secret: 'of-this-run', host })
   const control = async (
@@ -64,6 +66,12 @@ describe('the OpenAPI document', () => {
     const { control, send } = await open()
     await send('/pets', 'my-token', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
     await control('POST', '/faults', { part: 'storage', action: 'fail', operation: 'createPet', calls: 2, status: 500 })
+    await control('POST', '/faults', {
+      part: 'connection',
+      action: 'delay',
+      milliseconds: [0, 1],
+      chance: 0.5,
+    })
     const { body: document } = await control('GET', '/openapi.json')
     const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true } })
     for (const [method, path, body] of [
@@ -132,6 +140,46 @@ describe('faults', () => {
     expect((await control('GET', '/faults')).body).toEqual(faults.slice(0, 4).toReversed())
     await control('DELETE', '/faults')
     expect((await control('GET', '/faults')).body).toEqual([])
+  })
+
+  test('GET /faults lists the random seed of a fault, which repeats it', async () => {
+    const statusesWith = async (seed?: number) => {
+      const { control, send } = await open()
+      const { key, token } = (await control('POST', '/keys', { plan: 'pro' })).body
+      await control('POST', '/faults', { part: 'storage', action: 'fail', key: key.id, chance: 0.5, seed })
+      const statuses = []
+      for (let i = 0; i < 30; i++) statuses.push((await send('/pets', token)).status)
+      return { statuses, fault: (await control('GET', '/faults')).body[0] }
+    }
+    const { statuses, fault } = await statusesWith()
+    expect(fault).toMatchObject({ part: 'storage', chance: 0.5, seed: expect.any(Number) })
+    expect(await statusesWith(fault.seed)).toMatchObject({ statuses, fault: { seed: fault.seed } })
+  })
+
+  test('POST /reset starts the faults from the start again', async () => {
+    const initial = { part: 'storage', action: 'fail', calls: Number.POSITIVE_INFINITY, chance: 0.5, seed: 3 } as const
+    const { control, send } = await open('127.0.0.1', [initial])
+    const statuses = async () => [
+      (await send('/pets')).status,
+      (await send('/pets')).status,
+      (await send('/pets')).status,
+    ]
+    const first = await statuses()
+    await control('DELETE', '/faults')
+    await control('POST', '/faults', { part: 'quota', action: 'fail' })
+    await control('POST', '/reset')
+    expect((await control('GET', '/faults')).body).toMatchObject([{ part: 'storage', chance: 0.5, seed: 3 }])
+    expect(await statuses()).toEqual(first)
+  })
+
+  test('polls of the page and of /ready use up no fault', async () => {
+    const { control, send, double } = await open()
+    for (const part of ['storage', 'keys', 'quota'])
+      await control('POST', '/faults', { part, action: 'fail', calls: 1 })
+    expect(await double.petStore.ready()).toEqual({ ok: true, failing: [] })
+    expect(await double.usageOf('my-token')).toBeUndefined()
+    expect((await control('GET', '/faults')).body).toHaveLength(3)
+    expect((await send('/pets')).status).toBe(503)
   })
 })
 
@@ -285,6 +333,34 @@ describe('errors', () => {
       { part: 'storage', action: 'break' },
       400,
       /^part: expected "connection", got the string "storage"\./,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'connection', action: 'delay', milliseconds: [800, 100] },
+      400,
+      /^milliseconds: expected a whole number of milliseconds such as 300, or a range .*, got an array\./,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', chance: 2 },
+      400,
+      /^chance: expected a number from 0 to 1, got/,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', seed: 0.5 },
+      400,
+      /^seed: expected a whole number from 0 to 4294/,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', key: 'key_x' },
+      404,
+      /^There is no key "key_x"\. GET \/keys lists/,
     ],
     ['POST', '/faults', { part: 'storage' }, 400, /^action: expected "fail" or "delay" for .*, got nothing\./],
     ['POST', '/faults', { part: 'storage', action: 'delay' }, 400, /^milliseconds: expected a whole .*, got nothing\./],

@@ -5,7 +5,7 @@ import { serve } from '../../../../adapters/hosts/node/index.ts'
 import { createPetStoreClient } from '../../../../src/client/index.ts'
 import { memory } from '../../../../src/index.ts'
 import { operationNames } from '../../../../src/operations.ts'
-import { createTestPetStore, manualClock } from '../../../../src/testing/index.ts'
+import { createTestPetStore, manualClock, type PartFaults } from '../../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -371,7 +371,9 @@ describe('faults', () => {
 
   test('a fault for an unknown operation is rejected', async () => {
     const { faults } = await start()
-    expect(() => faults.for({} as { operation: 'createPet' })).toThrow('operation')
+    expect(() => faults.for({})).toThrow(
+      'option scope: expected a value for at least one of operation, key, chance, seed, got an object',
+    )
     expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
       `option operation: expected ${operationNames.join(' or ')}, got the string "addPet"`,
     )
@@ -392,6 +394,110 @@ describe('faults', () => {
   test.each([0, -1, 1.5, '2'])('failTimes throws if the number of calls is %j', async (times) => {
     const { faults } = await start()
     expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
+  })
+
+  test.each([
+    ['key', ''],
+    ['chance', 1.1],
+    ['chance', '0.1'],
+    ['seed', -1],
+    ['seed', 2 ** 32],
+    ['sed', 7],
+  ])('the scope of a fault with %s %j is rejected', async (name, value) => {
+    const { faults } = await start()
+    expect(() => faults.for({ [name]: value })).toThrow(new RegExp(`^option ${name}: expected `))
+  })
+
+  test('the same seed gives the same failures twice', async () => {
+    const run = async (seed: number) => {
+      const { faults, request } = await createTestPetStore({ plan: 'business', onError: () => {} })
+      faults.for({ chance: 0.3, seed }).storage.fail()
+      const statuses = []
+      for (let i = 0; i < 50; i++) statuses.push((await request('/pets')).status)
+      return statuses
+    }
+    const first = await run(7)
+    expect(new Set(first)).toEqual(new Set([200, 503]))
+    expect(await run(7)).toEqual(first)
+    expect(await run(8)).not.toEqual(first)
+  })
+
+  test('the same seed gives the same random delays of responses twice', async () => {
+    vi.useFakeTimers()
+    const run = async (seed: number) => {
+      const { faults, request } = await createTestPetStore()
+      faults.for({ seed }).connection.delay([100, 103])
+      const delays = []
+      for (let i = 0; i < 40; i++) {
+        const before = Date.now()
+        const response = request('/pets')
+        await vi.runAllTimersAsync()
+        expect((await response).status).toBe(200)
+        delays.push(Date.now() - before)
+      }
+      return delays
+    }
+    const first = await run(7)
+    expect(new Set(first)).toEqual(new Set([100, 101, 102, 103]))
+    expect(await run(7)).toEqual(first)
+    expect(await run(8)).not.toEqual(first)
+  })
+
+  test('the option `timeout` does not limit the delay of a response', async () => {
+    vi.useFakeTimers()
+    const { faults, request, pets } = await createTestPetStore({ timeout: 100 })
+    faults.connection.delay(5_000, 1)
+    const response = request('/pets', { method: 'POST', body: REX })
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(await pets.count()).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await response).status).toBe(201)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('the delay of a response ends when the client disconnects', async () => {
+    vi.useFakeTimers()
+    const { faults, handle, errors } = await start()
+    faults.connection.delay(5_000)
+    const client = new AbortController()
+    const handled = handle({
+      method: 'GET',
+      target: '/v1/pets',
+      header: () => undefined,
+      body: async () => new Uint8Array(),
+      signal: client.signal,
+    })
+    await vi.advanceTimersByTimeAsync(1_000)
+    client.abort()
+    expect((await handled).status).toBe(401)
+    expect([vi.getTimerCount(), errors]).toEqual([0, []])
+  })
+
+  test.each([
+    ['storage', (faults: PartFaults) => faults.storage.fail(), 503],
+    ['keyStore', (faults: PartFaults) => faults.keyStore.fail(new Error('own')), 500],
+    ['quota', (faults: PartFaults) => faults.quota.refuse(), 429],
+    ['connection', (faults: PartFaults) => faults.connection.breakConnections(), 'broken'],
+  ] as const)('a fault of %s can affect one key only', async (_, add, expected) => {
+    const { faults, keys, fetch, status } = await start()
+    const { token, key } = await keys.issue({ plan: 'free' })
+    const statusOfOther = () =>
+      fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } }).then(
+        (response) => response.status,
+        () => 'broken',
+      )
+    add(faults.for({ key: key.id }))
+    expect([await status(), await statusOfOther(), await status()]).toEqual([200, expected, 200])
+    faults.for({ key: 'key_of_another' }).storage.recover()
+    expect(await statusOfOther()).toBe(expected)
+    const { storage, keyStore, quota, connection } = faults.for({ key: key.id })
+    for (const part of [storage, keyStore, quota, connection]) part.recover()
+    expect(await statusOfOther()).toBe(200)
+  })
+
+  test.each([[[800, 100]], [[1]], [[1, 2.5]], ['300']])('delay throws if the range is %j', async (milliseconds) => {
+    const { faults } = await start()
+    expect(() => faults.connection.delay(milliseconds as never)).toThrow(/^option milliseconds(?:\[1\])?: expected /)
   })
 
   test.each([-1, 0.5, Number.NaN])('delay throws if the number of milliseconds is %j', async (milliseconds) => {
