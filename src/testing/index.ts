@@ -1,5 +1,6 @@
 // These types are public in `petstore-kit`, too. Programs that emit declarations need them from this entry.
 export type { PetStoreClient } from '../client/index.ts'
+export type { Keys } from '../keys/host-keys.ts'
 export type { PetStore } from '../pet-store.ts'
 export type { Pets } from '../pets/host-pets.ts'
 export type { Clock, ManagedKeyStore, QuotaStore } from '../ports.ts'
