@@ -12,6 +12,7 @@ export type DocumentedOptions = Pick<
   | 'quotaRules'
   | 'readOnly'
   | 'requestId'
+  | 'standardRateLimitHeaders'
   | 'sunset'
 >
 

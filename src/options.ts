@@ -103,6 +103,12 @@ export interface PetStoreOptions {
    */
   readonly readOnly?: boolean | undefined
   /**
+   * Whether each response has the headers `RateLimit-Policy` and `RateLimit` too, as
+   * draft-ietf-httpapi-ratelimit-headers-11 defines them, with both windows.
+   * @default false
+   */
+  readonly standardRateLimitHeaders?: boolean | undefined
+  /**
    * Whether each response has an id in `X-Request-Id`, which reports have too: the one that the client
    * has sent in this header, if it has 1 to 128 of the characters `A-Za-z0-9_-.:+/=~`, or a new UUID.
    * @default false
@@ -187,6 +193,7 @@ export const storeShape = {
   bodyLimit: z.optional(positiveInteger),
   timeout: z.optional(timeout),
   readOnly: z.optional(z.boolean(expecting('true or false'))),
+  standardRateLimitHeaders: z.optional(z.boolean(expecting('true or false'))),
   requestId: z.optional(z.boolean(expecting('true or false'))),
   cors: z.optional(
     z.union([z.boolean(), corsOptions], expecting('true, false or { origins, credentials, headers, maxAgeSeconds }')),
@@ -232,11 +239,12 @@ export function resolveOptions(given: PetStoreOptions) {
     clock = systemClock,
     timeout = 10_000,
     cors = false,
-    requestId = false,
+
     ban = {},
     onQuotaFailure = 'refuse',
   } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS } = options
+  const { requestId = false, standardRateLimitHeaders = false } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
   return {
@@ -252,8 +260,9 @@ export function resolveOptions(given: PetStoreOptions) {
       ipv6Prefix: options.ipv6Prefix ?? 56,
       ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
     },
-    cors: corsRules(cors, requestId),
+    cors: corsRules(cors, { requestId, standardRateLimitHeaders }),
     requestId,
+    standardRateLimitHeaders,
     observers: {
       onError: options.onError ?? logError,
       onResponse: options.onResponse,

@@ -34,6 +34,7 @@ import { limitEvents } from './quota/limit-events.ts'
 import {
   type Allowance,
   addRateLimitHeaders,
+  addStandardRateLimitHeaders,
   allowanceOf,
   limitsOf,
   missingLimits,
@@ -287,8 +288,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
       if (!permits(key, access ?? accessOf(request.method)))
         return { response: finalize(errorResponse('read_only_key'), context) }
       const headers: string[] = []
-      addRateLimitHeaders(headers, allowance)
-      if (context.requestId !== undefined) headers.push(REQUEST_ID_HEADER, context.requestId)
+      addClientHeaders(headers, allowance, context.requestId)
       return { key, headers }
     } catch (error) {
       return { response: recover(error, request, context) }
@@ -348,6 +348,19 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
    */
   function locationBase({ target, startedAt }: RequestContext): string | undefined {
     return isRemoved(operations.getPet.deprecation, startedAt, sunset) ? undefined : linkBase(target)
+  }
+
+  /** Adds the headers of every response. */
+  function addCommonHeaders(headers: string[], allowance: Allowance, requestId: string | undefined): void {
+    addClientHeaders(headers, allowance, requestId)
+    headers.push('X-Content-Type-Options', 'nosniff')
+  }
+
+  /** Adds the headers that a response from a route of the host has too. */
+  function addClientHeaders(headers: string[], allowance: Allowance, requestId: string | undefined): void {
+    addRateLimitHeaders(headers, allowance)
+    if (resolved.standardRateLimitHeaders) addStandardRateLimitHeaders(headers, allowance)
+    if (requestId !== undefined) headers.push(REQUEST_ID_HEADER, requestId)
   }
 
   /** Adds to `response` the headers of every response, and calls `onResponse`. */
@@ -448,10 +461,3 @@ const NO_TOKEN68 =
   'got another form. If your own key store has such tokens, give them to your clients in base64url. This is reported once'
 
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'
-
-/** Adds the headers that every response has. */
-function addCommonHeaders(headers: string[], allowance: Allowance, requestId: string | undefined): void {
-  addRateLimitHeaders(headers, allowance)
-  if (requestId !== undefined) headers.push(REQUEST_ID_HEADER, requestId)
-  headers.push('X-Content-Type-Options', 'nosniff')
-}

@@ -92,6 +92,7 @@ function createProgram(): Command {
     flag('--demo', 'add demo animals and keys to an empty file or database (a store in memory always gets them)'),
     flag('--seed <number>', 'demo animals for an empty store (default: 8 in memory or with --demo)', demoAnimals),
     flag('--pets <file>', 'animals of a store in memory: JSON array, JSON lines or CSV', flags.parseFile),
+    flag('--standard-rate-limit-headers', 'add RateLimit and RateLimit-Policy to each response'),
     flag('--request-id', 'add X-Request-Id to each response, the id of the client or a new one'),
     flag('--read-only', 'respond to creates with 503 and Retry-After, for example during a move'),
     flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),

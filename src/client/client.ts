@@ -15,6 +15,7 @@ import {
   type PetStoreClientOptions,
   resolveClientOptions,
 } from './options.ts'
+import type { RateLimitWindows } from './rate-limit-fields.ts'
 import { nextCursor, unexpectedResponse } from './response.ts'
 
 /** The options that every method of the client accepts. */
@@ -81,9 +82,10 @@ export interface PetStoreClient {
   getPet(id: bigint, options?: CallOptions): Promise<Pet>
   /**
    * The rate limit in the last response that had one. This object stays the same, and its members
-   * change with each response. It is empty before the first one.
+   * change with each response. It is empty before the first one. With the option
+   * `standardRateLimitHeaders` of the server, it has both windows too.
    */
-  readonly rateLimit: Readonly<Partial<RateLimit>>
+  readonly rateLimit: Readonly<Partial<RateLimit>> & RateLimitWindows
 }
 
 /** The parameters of a list. The compiler requires each parameter of the service here and in {@link ListPetsOptions}. */

@@ -3,6 +3,7 @@ import type { RateLimit } from '../model.ts'
 import { MINUTE, sleep as realSleep, systemClock, untilAborted } from '../support/time.ts'
 import type { Reply } from './exchange.ts'
 import type { ClientSeams, ResolvedClientOptions } from './options.ts'
+import { type RateLimitWindows, readRateLimitWindows } from './rate-limit-fields.ts'
 import { isTransient, readRateLimit, serverTime } from './response.ts'
 
 /** How many requests of one client may be in flight. */
@@ -70,7 +71,7 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   /** When the server last served the client, or refused it with a short wait. */
   let servedAt = Number.NEGATIVE_INFINITY
   /** The rate limit that the client shows to its user. */
-  const rateLimit: { -readonly [Name in keyof RateLimit]?: number } = {}
+  const rateLimit: Partial<RateLimit> & { -readonly [Name in keyof RateLimitWindows]: RateLimitWindows[Name] } = {}
 
   /**
    * What timers have waited, but the clock has not counted: fake timers of node:test do not replace
@@ -168,10 +169,10 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
    */
   function recordRateLimit({ headers }: Reply): void {
     const received = readRateLimit(headers)
-    if (received === undefined) return
-    const { limit, remaining, resetsAt } = rateLimit
-    const isSameWindow = limit === received.limit && resetsAt === received.resetsAt
-    if (!isSameWindow || received.remaining <= (remaining ?? 0)) Object.assign(rateLimit, received)
+    if (received && isNewer(received, rateLimit)) Object.assign(rateLimit, received)
+    const { minute, day } = readRateLimitWindows(headers, serverTime(headers, clock.now()))
+    if (minute && isNewer(minute, rateLimit.minute)) rateLimit.minute = minute
+    if (day && isNewer(day, rateLimit.day)) rateLimit.day = day
   }
 
   function recordFailure(mine: Wave, error: PetStoreError): void {
@@ -262,6 +263,11 @@ export function createGate(options: ResolvedClientOptions, seams: ClientSeams) {
   }
 
   return { pass, rateLimit: rateLimit as Readonly<typeof rateLimit> }
+}
+
+function isNewer(received: RateLimit, { limit, remaining = 0, resetsAt }: Partial<RateLimit> = {}): boolean {
+  const isSameWindow = limit === received.limit && resetsAt === received.resetsAt
+  return !isSameWindow || received.remaining <= remaining
 }
 
 function usedUp(rest: number): PetStoreError {

@@ -36,21 +36,30 @@ export interface CorsOptions {
 
 type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
-/** @param hasRequestId - the option `requestId` of the store */
-export function corsRules(cors: boolean | CorsOptions, hasRequestId = false) {
+/** The options of the store that add headers to each response. */
+interface HeaderOptions {
+  readonly requestId?: boolean
+  readonly standardRateLimitHeaders?: boolean
+}
+
+export function corsRules(
+  cors: boolean | CorsOptions,
+  { requestId = false, standardRateLimitHeaders = false }: HeaderOptions = {},
+) {
   if (cors === false) return false
   // If `cors` is `true`, it has no members, so each member gets its default.
   const { origins = '*', credentials = false, headers = [], maxAgeSeconds = 600 } = cors as CorsOptions
   const hasWildcard = Array.isArray(origins) && origins.some((origin) => origin.includes('*'))
   if (credentials && (origins === '*' || hasWildcard))
     throw invalidOption('cors.origins', 'a list without "*" or a function, because credentials is true', origins)
-  const ofOption = hasRequestId ? [REQUEST_ID_HEADER] : []
+  const rateLimitHeaders = standardRateLimitHeaders ? ['RateLimit-Policy', 'RateLimit'] : []
+  const ofRequestId = requestId ? [REQUEST_ID_HEADER] : []
   return {
     origins,
     isAllowed: allowing(origins),
     credentials,
-    exposedHeaders: [...EXPOSED_HEADERS, ...ofOption].join(', '),
-    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', ...ofOption, ...headers].join(', '),
+    exposedHeaders: [...EXPOSED_HEADERS, ...rateLimitHeaders, ...ofRequestId].join(', '),
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', ...ofRequestId, ...headers].join(', '),
     maxAgeSeconds,
   }
 }

@@ -5,11 +5,12 @@ import { type Deprecation, type OperationName, operations } from '../operations.
 import { int64 } from './component-schemas.ts'
 
 /** Returns the names of the headers that every response of a store has. */
-function headersOfAll({ requestId }: DocumentedOptions): readonly string[] {
+function headersOfAll({ requestId, standardRateLimitHeaders }: DocumentedOptions): readonly string[] {
   return [
     'X-RateLimit-Limit',
     'X-RateLimit-Remaining',
     'X-RateLimit-Reset',
+    ...(standardRateLimitHeaders ? ['RateLimit-Policy', 'RateLimit'] : []),
     'Cache-Control',
     'X-Content-Type-Options',
     ...(requestId ? ['X-Request-Id'] : []),
@@ -46,7 +47,7 @@ const text = (example: string) => ({ schema: { type: 'string' }, example })
 const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
 const integer = (minimum: number, example: number) => ({ schema: { type: 'integer', minimum }, example })
 
-function headers(api: string, { requestId }: DocumentedOptions) {
+function headers(api: string, { requestId, standardRateLimitHeaders }: DocumentedOptions) {
   return {
     'X-RateLimit-Limit': {
       description: 'The request limit in force: that of the window with the fewest requests remaining.',
@@ -59,6 +60,18 @@ function headers(api: string, { requestId }: DocumentedOptions) {
       example: 1893456060,
     },
     'X-Content-Type-Options': { description: 'Forbids browsers to guess another media type.', ...constant('nosniff') },
+    ...(standardRateLimitHeaders && {
+      'RateLimit-Policy': {
+        description:
+          'The limits (`q`) of both windows, whose lengths (`w`) are in seconds (draft-ietf-httpapi-ratelimit-headers-11).',
+        ...text('"minute";q=60;w=60, "day";q=1000;w=86400'),
+      },
+      RateLimit: {
+        description:
+          'The requests that remain (`r`) in both windows, and the seconds until each window ends (`t`). During a ban, none remain until it ends.',
+        ...text('"minute";r=59;t=30, "day";r=999;t=43230'),
+      },
+    }),
     ...(requestId && {
       'X-Request-Id': {
         description:

@@ -19,6 +19,8 @@ interface Refusal {
 }
 
 export interface Allowance extends RateLimit {
+  readonly count: QuotaCount
+  readonly limits: PlanLimits
   readonly refusal?: Refusal
 }
 
@@ -95,26 +97,52 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
   const byDay = inDay <= inMinute
   const limit = byDay ? limits.perDay : limits.perMinute
-  if (!count.granted) return refusedAllowance(count, limit, inMinute, inDay)
-  return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
+  const counted = { count, limits, limit }
+  if (!count.granted) return { ...counted, ...refusalOf(count, inMinute, inDay) }
+  return { ...counted, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
 /**
- * Returns the allowance after a refusal. Its `resetsAt` is when the ban and every exhausted window
- * have ended.
+ * Returns what is left after a refusal. Its `resetsAt` is when the ban and every exhausted window have
+ * ended.
  */
-function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
+function refusalOf(count: QuotaCount, inMinute: number, inDay: number) {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)
-  const retryAfterSeconds = Math.max(1, Math.ceil((resetsAt - count.now) / 1000))
-  const code = count.bannedUntil > count.now ? 'api_key_banned' : 'rate_limit_exceeded'
-  return { limit, remaining: 0, resetsAt, refusal: { code, retryAfterSeconds } }
+  const retryAfterSeconds = secondsUntil(resetsAt, count.now)
+  const code: Refusal['code'] = count.bannedUntil > count.now ? 'api_key_banned' : 'rate_limit_exceeded'
+  return { remaining: 0, resetsAt, refusal: { code, retryAfterSeconds } }
+}
+
+function secondsUntil(time: number, now: number): number {
+  return Math.max(1, Math.ceil((time - now) / 1000))
 }
 
 /** Adds the headers of docs/interface.md, section 8.2. `X-RateLimit-Reset` is in Unix seconds. */
 export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
   headers.push('X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', String(remaining))
   headers.push('X-RateLimit-Reset', String(Math.ceil(resetsAt / 1000)))
+}
+
+/** The largest integer of a structured field (RFC 9651, section 3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999
+
+/**
+ * Adds the headers of draft-ietf-httpapi-ratelimit-headers-11, with a policy for each window. During a
+ * ban, no request is left in either of them.
+ */
+export function addStandardRateLimitHeaders(headers: string[], { count, limits }: Allowance): void {
+  const { minute, day } = windowsOf(count, limits)
+  const integer = (value: number) => Math.min(value, MAX_INTEGER)
+  const policies = [`"minute";q=${integer(minute.limit)};w=60`, `"day";q=${integer(day.limit)};w=86400`]
+  const itemOf = (name: string, { remaining, resetsAt }: UsageWindow) => {
+    const isBanned = count.bannedUntil > count.now
+    const left = isBanned ? 0 : remaining
+    const endsAt = isBanned ? Math.max(count.bannedUntil, remaining === 0 ? resetsAt : 0) : resetsAt
+    return `"${name}";r=${integer(left)};t=${secondsUntil(endsAt, count.now)}`
+  }
+  headers.push('RateLimit-Policy', policies.join(', '))
+  headers.push('RateLimit', [itemOf('minute', minute), itemOf('day', day)].join(', '))
 }
 
 /** Returns a 429 response with `Retry-After` in seconds (RFC 9110, section 10.2.3). */

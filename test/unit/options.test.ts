@@ -10,7 +10,7 @@ import {
 
 const STORE_OPTIONS =
   'storage, keyStore, quota, clock, basePath, publicUrl, plans, anonymous, ipv6Prefix, ban, defaultStatus, maxNameLength, ' +
-  'bodyLimit, timeout, readOnly, requestId, cors, sunset, onQuotaFailure, onError, onResponse, onPetCreated, onLimit, warnAt'
+  'bodyLimit, timeout, readOnly, standardRateLimitHeaders, requestId, cors, sunset, onQuotaFailure, onError, onResponse, onPetCreated, onLimit, warnAt'
 
 /** Pairs: the name of an option in the error message, and an invalid value for this option. */
 const nonsense: [string, unknown][] = [
@@ -57,6 +57,7 @@ const nonsense: [string, unknown][] = [
   ['timeout', 2 ** 31],
   ['readOnly', 'yes'],
   ['requestId', 'yes'],
+  ['standardRateLimitHeaders', 'draft-11'],
   ['cors', 'yes'],
   ['cors.origins', { origins: 'https://a.example' }],
   ['cors.origins[0]', { origins: ['https://a.example/'] }],

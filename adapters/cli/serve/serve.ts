@@ -133,8 +133,19 @@ async function serveSite({ petStore, pets, usageOf, keyOf, resets, faults }: Ser
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { storage, quota } = backEnd
   const { keyStore, keyOf } = rememberKeys(backEnd.keyStore)
-  const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, sunset, readOnly, requestId, log } = flags
-  const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset, readOnly, requestId }
+  const {
+    basePath,
+    publicUrl,
+    cors,
+    bodyLimit,
+    planLimits: plans,
+    sunset,
+    readOnly,
+    requestId,
+    standardRateLimitHeaders,
+    log,
+  } = flags
+  const rules = { basePath, publicUrl, cors, bodyLimit, plans, sunset, readOnly, requestId, standardRateLimitHeaders }
   const options = { storage, keyStore, quota, clock, ...rules, ...logTo(log, secretsOf(flags)) }
   const petStore = createPetStore(options)
   const usageOf = async (token: string) => {

@@ -36,6 +36,7 @@ export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicU
   readonly demo?: true
   readonly seed?: number
   readonly pets?: string
+  readonly standardRateLimitHeaders?: true
   readonly requestId?: true
   readonly readOnly?: true
   readonly log?: LogFormat
