@@ -14,14 +14,15 @@ const pool = new pg.Pool({
 pool.on('error', ({ message }) => console.error(message))
 const backEnd = postgres(pool)
 await backEnd.migrate()
+const petStore = createPetStore({ ...backEnd })
 // A token is shown only once, so only the first start prints it. Later starts use the same key.
-const keys = await backEnd.keyStore.list({ limit: 1_000 })
-const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
+const keys = await petStore.keys.list({ limit: 1 })
+const token = keys.length === 0 ? (await petStore.keys.issue({ plan: 'free' })).token : '<API_KEY>'
 
 Deno.serve(
   {
     port: Number(Deno.env.get('PORT') ?? 3000),
     onListen: ({ port }) => console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`),
   },
-  toDenoHandler(createPetStore({ ...backEnd })),
+  toDenoHandler(petStore),
 )

@@ -1,9 +1,9 @@
 // deno run --allow-net=127.0.0.1:3000 --allow-env=PORT examples/deno.mjs
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
 Deno.serve(
   {
@@ -11,5 +11,5 @@ Deno.serve(
     hostname: '127.0.0.1',
     onListen: ({ port }) => console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`),
   },
-  toDenoHandler(createPetStore(backEnd)),
+  toDenoHandler(petStore),
 )

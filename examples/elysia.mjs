@@ -1,11 +1,11 @@
 // bun examples/elysia.mjs
 import { Elysia } from 'elysia'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toBunHandler } from 'petstore-kit/bun'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const handler = toBunHandler(createPetStore(backEnd))
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
+const handler = toBunHandler(petStore)
 
 const app = new Elysia()
   // The handler reads the client's address from `server`. A `parse` that returns a value leaves the body to the store.

@@ -3,17 +3,17 @@ import compression from 'compression'
 import cors from 'cors'
 import express from 'express'
 import helmet from 'helmet'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const origins = ['https://shop.example']
+const petStore = createPetStore({ cors: { origins } })
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
 const app = express()
-const origins = ['https://shop.example']
 app.use(helmet(), compression(), cors({ origin: origins }))
 app.use(express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }))
-app.use('/shop', toExpressHandler(createPetStore({ ...backEnd, cors: { origins } })))
+app.use('/shop', toExpressHandler(petStore))
 app.get('/', (_request, response) => response.send('The shop itself'))
 
 // Without this handler, Express responds to the errors of its parser with a page of HTML.

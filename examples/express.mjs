@@ -1,14 +1,14 @@
 // node examples/express.mjs
 import express from 'express'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
 const app = express()
 // Mount the store before body parsers, so that it reads the bodies itself.
-app.use('/shop', toExpressHandler(createPetStore(backEnd)))
+app.use('/shop', toExpressHandler(petStore))
 app.use(express.json())
 app.get('/', (_request, response) => response.send('The shop itself'))
 

@@ -1,11 +1,11 @@
 // node examples/h3.mjs
 import { getRequestIP, H3, serve } from 'h3'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toFetchHandler } from 'petstore-kit/fetch'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const handler = toFetchHandler(createPetStore(backEnd))
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
+const handler = toFetchHandler(petStore)
 
 const app = new H3()
 app.all('/v1/**', (event) => handler(event.req, getRequestIP(event)))

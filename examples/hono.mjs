@@ -2,12 +2,12 @@
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { Hono } from 'hono'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toFetchHandler } from 'petstore-kit/fetch'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const handler = toFetchHandler(createPetStore(backEnd))
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
+const handler = toFetchHandler(petStore)
 
 const app = new Hono()
 // `app.request()`, Hono's way to test, has no connection.

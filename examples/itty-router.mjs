@@ -1,11 +1,10 @@
 // bun examples/itty-router.mjs
 import { IttyRouter } from 'itty-router'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toBunHandler } from 'petstore-kit/bun'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const petStore = createPetStore(backEnd)
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
 const router = IttyRouter()
 // The router passes on the server that it gets from Bun.serve. The handler asks this server for the client's address.

@@ -1,11 +1,10 @@
 // node examples/koa.mjs
 import Koa from 'koa'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const petStore = createPetStore(backEnd)
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
 const handler = toNodeHandler(petStore)
 
 const app = new Koa()

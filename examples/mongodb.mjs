@@ -1,6 +1,14 @@
 // A back end on the driver `mongodb`, as docs/write-a-back-end.md explains it.
 // client: new MongoClient(url, { useBigInt64: true, ignoreUndefined: true }), connected to a replica set
-import { countRequest, hashIdempotency, hashToken, keyChanges, newKey, newQuotaState } from 'petstore-kit/back-end'
+import {
+  countRequest,
+  hashIdempotency,
+  hashToken,
+  keyChanges,
+  newKey,
+  newKeyIds,
+  newQuotaState,
+} from 'petstore-kit/back-end'
 
 export function mongodb(client, clock = Date) {
   const collection = (name) => client.db('petstore').collection(name)
@@ -46,30 +54,90 @@ export function mongodb(client, clock = Date) {
     },
   }
 
-  const valid = { 'key.revokedAt': { $exists: false } }
+  const newId = newKeyIds()
+  const unrevoked = { 'key.revokedAt': { $exists: false } }
+  /** The conditions of each state of a key. */
+  const inState = () => {
+    const expired = { 'key.expiresAt': { $lte: clock.now() } }
+    const current = { ...unrevoked, 'key.expiresAt': { $not: { $lte: clock.now() } } }
+    return {
+      revoked: { 'key.revokedAt': { $exists: true } },
+      expired: { ...unrevoked, ...expired },
+      suspended: { ...current, 'key.suspendedAt': { $exists: true } },
+      active: { ...current, 'key.suspendedAt': { $exists: false } },
+    }
+  }
+  /** Changes a key that is not revoked, in one step. A member that is null is removed from the key. */
+  const changeKey = async (id, members) => {
+    const named = Object.entries(members).map(([name, value]) => [`key.${name}`, value])
+    const $set = Object.fromEntries(named.filter(([, value]) => value !== null))
+    const $unset = Object.fromEntries(named.filter(([, value]) => value === null))
+    // MongoDB accepts empty lists of changes from version 5.0 on.
+    const found = await keys.findOneAndUpdate({ _id: id, ...unrevoked }, { $set, $unset }, { returnDocument: 'after' })
+    return found?.key
+  }
   const keyStore = {
     async find(token) {
-      const unexpired = { $not: { $lte: clock.now() } }
-      return (await keys.findOne({ hash: await hashToken(token), ...valid, 'key.expiresAt': unexpired }))?.key
+      const hash = await hashToken(token)
+      const previous = { previousHash: hash, 'key.previousTokenExpiresAt': { $gt: clock.now() } }
+      const found = await keys.findOne({ ...inState().active, $or: [{ hash }, previous] })
+      if (found === null || found.hash === hash) return found?.key
+      return { ...found.key, tokenExpiresAt: found.key.previousTokenExpiresAt }
     },
     async issue(options) {
-      const { token, hash, key } = await newKey(options, clock.now())
-      await keys.insertOne({ hash, key })
+      const { token, hash, key } = await newKey(options, clock.now(), newId)
+      await keys.insertOne({ _id: key.id, hash, key })
       return { token, key }
     },
-    async update(id, changes) {
-      const members = keyChanges(changes).map(([name, value]) => [`key.${name}`, value])
-      const $set = Object.fromEntries(members.filter(([, value]) => value !== null))
-      const $unset = Object.fromEntries(members.filter(([, value]) => value === null))
-      // MongoDB accepts empty lists of changes from version 5.0 on.
-      await keys.updateOne({ 'key.id': id, ...valid }, { $set, $unset })
-      return (await keys.findOne({ 'key.id': id, ...valid }))?.key
+    async adopt(hash, options) {
+      const { key } = await newKey(options, clock.now(), newId)
+      const isNew = await transaction(async (options) => {
+        if (await keys.findOne({ $or: [{ hash }, { previousHash: hash }] }, options)) return false
+        await keys.insertOne({ _id: key.id, hash, key }, options)
+        return true
+      })
+      return isNew ? key : undefined
     },
+    get: async (id) => (await keys.findOne({ _id: id }))?.key,
+    async list({ limit, after, account, state }) {
+      const filter = { ...(after && { _id: { $gt: after } }), ...(account && { 'key.account': account }) }
+      const found = await keys
+        .find({ ...filter, ...inState()[state] })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray()
+      return found.map(({ key }) => key)
+    },
+    update: (id, changes) => changeKey(id, Object.fromEntries(keyChanges(changes))),
+    rotate: (id, { overlapSeconds }) =>
+      transaction(async (options) => {
+        const found = await keys.findOne({ _id: id, ...unrevoked }, options)
+        if (found === null) return undefined
+        const { token, hash } = await newKey({ plan: found.key.plan }, clock.now())
+        const { previousTokenExpiresAt: _, ...key } = found.key
+        if (overlapSeconds > 0) key.previousTokenExpiresAt = clock.now() + overlapSeconds * 1_000
+        const previous = overlapSeconds > 0 && { previousHash: found.hash }
+        await keys.replaceOne({ _id: id }, { hash, ...previous, key }, options)
+        return { token, key }
+      }),
+    async suspend(id) {
+      const resumed = { _id: id, ...unrevoked, 'key.suspendedAt': { $exists: false } }
+      await keys.updateOne(resumed, { $set: { 'key.suspendedAt': clock.now() } })
+      return (await keys.findOne({ _id: id, ...unrevoked }))?.key
+    },
+    resume: (id) => changeKey(id, { suspendedAt: null }),
     async revoke(id) {
-      const result = await keys.updateOne({ 'key.id': id, ...valid }, { $set: { 'key.revokedAt': clock.now() } })
+      const result = await keys.updateOne({ _id: id, ...unrevoked }, { $set: { 'key.revokedAt': clock.now() } })
       return result.modifiedCount === 1
     },
-    list: async () => (await keys.find({}).sort({ _id: 1 }).toArray()).map(({ key }) => key),
+    async remove(id) {
+      const { expired, revoked } = inState()
+      return (await keys.deleteOne({ _id: id, $or: [expired, revoked] })).deletedCount === 1
+    },
+    async recordUse(ids, day) {
+      const earlier = { 'key.lastUsedOn': { $not: { $gte: day } } }
+      await keys.updateMany({ _id: { $in: ids }, ...earlier }, { $set: { 'key.lastUsedOn': day } })
+    },
   }
 
   const quota = {

@@ -1,12 +1,12 @@
 // node examples/node-http.mjs
 import { createServer } from 'node:http'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 
-const backEnd = memory()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore()
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
-const server = createServer(toNodeHandler(createPetStore(backEnd)))
+const server = createServer(toNodeHandler(petStore))
 
 const port = Number(process.env.PORT ?? 3000)
 server.listen(port, '127.0.0.1', () => {

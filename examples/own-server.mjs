@@ -1,13 +1,12 @@
 // node examples/own-server.mjs
 import { createServer } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 
-const backEnd = memory() // or sqlite(…), postgres(…)
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore() // or sqlite(…), postgres(…)
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
-const petStore = createPetStore(backEnd)
 const handler = toNodeHandler(petStore)
 let isClosing = false
 

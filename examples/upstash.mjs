@@ -15,10 +15,10 @@ const command = async (...words) => {
   return result
 }
 
-const backEnd = { ...memory(), ...redis(command) }
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore({ ...memory(), ...redis(command) })
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
-const server = createServer(toNodeHandler(createPetStore(backEnd)))
+const server = createServer(toNodeHandler(petStore))
 
 server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
   const { port } = server.address()

@@ -21,7 +21,7 @@ await pets.add({ name: 'Rex', categoryId: 1 }, { once: 'the first animal' })
 
 const { url } = await serve(petStore, { port: Number(process.env.PORT ?? 3000) })
 for (const account of ['acme', 'zoo']) {
-  const { token } = await backEnd.keyStore.issue({ plan: 'free', account })
+  const { token } = await petStore.keys.issue({ plan: 'free', account })
   console.log(`The animals of ${account}:`)
   console.log(`curl -H 'Authorization: Bearer ${token}' ${url}/v1/pets`)
 }

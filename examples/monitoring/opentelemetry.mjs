@@ -1,7 +1,7 @@
 // npm install @opentelemetry/api @opentelemetry/sdk-metrics && node examples/monitoring/opentelemetry.mjs
 import { metrics } from '@opentelemetry/api'
 import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { serve } from 'petstore-kit/node'
 
 // Put the exporter of your collector here, such as that of @opentelemetry/exporter-metrics-otlp-http.
@@ -16,9 +16,7 @@ const durations = meter.createHistogram('http.server.request.duration', {
 })
 const faults = meter.createCounter('petstore.faults')
 
-const backEnd = memory()
 const petStore = createPetStore({
-  ...backEnd,
   onResponse: ({ operation = 'none', plan = 'none', status, code = 'none', durationMs }) =>
     durations.record(durationMs / 1_000, {
       'http.response.status_code': status,
@@ -31,7 +29,7 @@ const petStore = createPetStore({
     console.error(method, target, keyId, error)
   },
 })
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const { token } = await petStore.keys.issue({ plan: 'free' })
 
 const { url, close } = await serve(petStore, { port: Number(process.env.PORT ?? 3000) })
 console.log(`curl -H 'Authorization: Bearer ${token}' ${url}/v1/pets`)

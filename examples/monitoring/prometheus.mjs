@@ -1,6 +1,6 @@
 // npm install prom-client && node examples/monitoring/prometheus.mjs
 import { createServer } from 'node:http'
-import { createPetStore, memory } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 import { Counter, Histogram, register } from 'prom-client'
 
@@ -11,9 +11,7 @@ const durations = new Histogram({
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the back ends of the pet store.' })
 
-const backEnd = memory()
 const petStore = createPetStore({
-  ...backEnd,
   onResponse: ({ operation = 'none', plan = 'none', status, code = 'none', durationMs }) =>
     durations.observe({ operation, plan, status, code }, durationMs / 1_000),
   onError(error, { method, target, keyId }) {
@@ -21,7 +19,7 @@ const petStore = createPetStore({
     console.error(method, target, keyId, error)
   },
 })
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const { token } = await petStore.keys.issue({ plan: 'free' })
 const listen = (handler, port, onListening) => {
   const server = createServer(handler).listen(port, '127.0.0.1', () => onListening(server.address().port))
 }

@@ -9,11 +9,12 @@ import { databaseOf } from './database.mjs'
 const client = createClient({ url: process.env.TURSO_URL, authToken: process.env.TURSO_TOKEN })
 const backEnd = d1(databaseOf(client))
 await backEnd.migrate()
+const petStore = createPetStore({ ...backEnd })
 // The token is shown only at the first start. Later, put it instead of <API_KEY>.
-const keys = await backEnd.keyStore.list({ limit: 1_000 })
-const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
+const keys = await petStore.keys.list({ limit: 1 })
+const token = keys.length === 0 ? (await petStore.keys.issue({ plan: 'free' })).token : '<API_KEY>'
 
-const server = createServer(toNodeHandler(createPetStore({ ...backEnd })))
+const server = createServer(toNodeHandler(petStore))
 
 server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
   const { port } = server.address()

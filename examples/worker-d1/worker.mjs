@@ -17,7 +17,7 @@ export default {
     }
     // curl -X POST -H 'Authorization: Bearer secret' 'http://localhost:8787/keys?plan=pro'
     if (request.method !== 'POST' || !(await isOperator(request))) return new Response('Forbidden', { status: 403 })
-    const { token } = await backEnd.keyStore.issue({ plan: searchParams.get('plan') ?? 'free' })
+    const { token } = await petStore.keys.issue({ plan: searchParams.get('plan') ?? 'free' })
     return new Response(`${token}\n`)
   },
 }

@@ -8,22 +8,41 @@ function valueAt(document: unknown, path: string): unknown {
 
 const given = (document: Document) => Object.entries(document).filter(([, value]) => value !== undefined)
 
-function matches(document: Document, filter: Document): boolean {
+type Value = bigint | number | string
+
+interface Operators {
+  readonly $gt?: Value
+  readonly $gte?: Value
+  readonly $lte?: Value
+  readonly $in?: readonly unknown[]
+  readonly $exists?: boolean
+  readonly $not?: Operators
+}
+
+function fulfils(value: unknown, { $gt, $gte, $lte, $in, $exists, $not }: Operators): boolean {
+  if ($not !== undefined) return !fulfils(value, $not)
+  if ($gt !== undefined) return (value as Value) > $gt
+  if ($gte !== undefined) return (value as Value) >= $gte
+  if ($lte !== undefined) return (value as Value) <= $lte
+  if ($in !== undefined) return $in.includes(value)
+  return (value !== undefined) === $exists
+}
+
+function matches(document: Document, { $or, ...filter }: Document): boolean {
+  if ($or !== undefined && !($or as readonly Document[]).some((one) => matches(document, one))) return false
   // The client of the example has the setting `ignoreUndefined`.
   return given(filter).every(([path, wanted]) => {
     const value = valueAt(document, path)
-    if (typeof wanted !== 'object' || wanted === null) return value === wanted
-    const { $gt, $gte, $exists, $not } = wanted as {
-      $gt?: bigint
-      $gte?: bigint
-      $exists?: boolean
-      $not?: { $lte: number }
-    }
-    if ($not !== undefined) return !((value as number) <= $not.$lte)
-    if ($gt !== undefined) return (value as bigint) > $gt
-    if ($gte !== undefined) return (value as bigint) >= $gte
-    return (value !== undefined) === $exists
+    return typeof wanted === 'object' && wanted !== null ? fulfils(value, wanted) : value === wanted
   })
+}
+
+/** Sets and removes members of a document, by paths such as `key.plan`. */
+function change(document: Document, { $set = {}, $unset = {} }: { $set?: Document; $unset?: Document }): void {
+  const holderOf = (path: string) => (path.includes('.') ? (document[path.split('.')[0] ?? ''] as Document) : document)
+  const nameOf = (path: string) => path.split('.').at(-1) ?? ''
+  for (const path of Object.keys($unset)) delete holderOf(path)[nameOf(path)]
+  for (const [path, value] of given($set)) holderOf(path)[nameOf(path)] = value
 }
 
 function fakeCollection() {
@@ -58,31 +77,33 @@ function fakeCollection() {
       for (let turns = ++inserts % 2 === 1 ? 3 : 1; turns > 0; turns--) await timer()
       documents.push(structuredClone({ _id: inserts, ...document }))
     },
-    async updateOne(filter: Document, { $set, $unset = {} }: { $set: Document; $unset?: Document }) {
+    async updateOne(filter: Document, changes: { $set: Document }) {
       const [document] = select(filter)
-      for (const path of Object.keys($unset)) {
-        const [parent = '', name = ''] = path.split('.')
-        if (document) delete (document[parent] as Document)[name]
-      }
-      for (const [path, value] of Object.entries($set)) {
-        const [parent = '', name = ''] = path.split('.')
-        if (document) (document[parent] as Document)[name] = value
-      }
+      if (document) change(document, changes)
       return { modifiedCount: document ? 1 : 0 }
+    },
+    async updateMany(filter: Document, changes: { $set: Document }) {
+      for (const document of select(filter)) change(document, changes)
+    },
+    async deleteOne(filter: Document) {
+      const [document] = select(filter)
+      documents = documents.filter((one) => one !== document)
+      return { deletedCount: document ? 1 : 0 }
     },
     async replaceOne(filter: Document, document: Document) {
       documents = [...documents.filter((one) => !matches(one, filter)), structuredClone({ ...document, ...filter })]
     },
     async findOneAndUpdate(
       filter: Document,
-      { $inc, $set = {} }: { $inc?: { id: bigint }; $set?: Document },
+      { $inc, ...changes }: { $inc?: { id: bigint }; $set?: Document; $unset?: Document },
       { upsert = false }: { upsert?: boolean },
     ) {
       const [document] = select(filter)
       if (document === undefined && !upsert) return null
-      const updated: Document = { ...filter, ...document, ...Object.fromEntries(given($set)) }
+      const updated: Document = document ?? { ...filter }
+      change(updated, changes)
       if ($inc) updated.id = ((updated.id as bigint | undefined) ?? 0n) + $inc.id
-      documents = [...documents.filter((one) => one !== document), updated]
+      if (document === undefined) documents.push(updated)
       return structuredClone(updated)
     },
     async findOneAndDelete(filter: Document) {

@@ -79,7 +79,7 @@ const hosts: Readonly<Record<string, (petStore: PetStore, options: Options) => P
       throw new Error('broken')
     })
     app.onError((_error, c) => c.text('broken', 500))
-    return startHost(createAdaptorServer(app) as Server)
+    return startHost(createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server)
   },
   Koa(petStore, { behindProxy, ...options }) {
     const app = new Koa<ApiKeyState>()
