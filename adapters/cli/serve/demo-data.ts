@@ -37,8 +37,8 @@ export async function addDemoData(
   const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
   const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
   if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, pause })
-  // The keys are read only if demo keys are wanted, because there may be very many.
-  const isWithoutKeys = isWanted && (await keyStore.list({ limit: 1 })).length === 0
+  // Fixed keys are in no list.
+  const isWithoutKeys = isWanted && flags.key === undefined && (await keyStore.list({ limit: 1 })).length === 0
   const keys = isWithoutKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
   const inStore = isPersistent(flags) ? undefined : await storage.count?.()
