@@ -14,7 +14,13 @@ export type {
   PortFaults,
   QuotaFaults,
 } from './store/faults.ts'
-export type { RecordedRequest, RecordedResponse } from './store/journal.ts'
+export type {
+  NextRequestOptions,
+  RecordedRequest,
+  RecordedResponse,
+  RequestFilter,
+  RequestJournal,
+} from './store/journal.ts'
 export type { SeedPet, TestPetStoreOptions } from './store/options.ts'
 export { createTestPetStore, type TestPetStore } from './store/pet-store.ts'
 export type { HttpContractOptions } from './suites/http/client.ts'

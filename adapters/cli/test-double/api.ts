@@ -105,7 +105,8 @@ async function carryOut(
   const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
   const exactBody = operation.body && readJson(bytes)
   const body = operation.body && checked(operation.body, JSON.parse(new TextDecoder().decode(bytes)), 'invalid_body')
-  const result = await operation.run(double, { body, exactBody, query, id })
+  const { signal } = request
+  const result = await operation.run(double, { body, exactBody, query, id, signal })
   const { status, body: hasBody } = operation.response
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }
 }

@@ -26,7 +26,14 @@ interface Description<Body, Query> {
    */
   run(
     double: TestDouble,
-    input: { readonly body: Body; readonly exactBody: unknown; readonly query: Query; readonly id: string },
+    input: {
+      readonly body: Body
+      readonly exactBody: unknown
+      readonly query: Query
+      readonly id: string
+      /** Aborts when the client disconnects. */
+      readonly signal: AbortSignal | undefined
+    },
   ): unknown
 }
 
@@ -213,29 +220,28 @@ export const operations: readonly Operation[] = [
   }),
   operation('GET /requests', {
     id: 'listRequests',
-    summary: 'Read the journal: the latest requests to the pet store, the oldest first.',
+    summary: 'Read the journal: the latest requests to the pet store that fit, the oldest first, or wait for one.',
     query: schemas.requestsQuery,
     response: { status: 200, description: 'The requests and their responses.', body: schemas.journal },
-    run({ requests }, { query: { limit } }) {
-      const latest = requests.slice(-limit).map(({ time, method, path, header, body, requestId, response }) => ({
-        time: new Date(time).toISOString(),
-        method,
-        path,
-        headers: Object.fromEntries(SHOWN.map((name) => [name, header(name)])),
-        body,
-        requestId,
-        response: response ?? null,
-      }))
-      return { total: requests.length, requests: latest }
+    async run({ journal }, { query: { limit, wait, ...filter }, signal }) {
+      if (wait > 0) await journal.waitUntil(filter, wait * 1_000, signal)
+      const latest = journal.select(filter).slice(-limit)
+      return {
+        total: journal.requests.length,
+        requests: latest.map(({ time, header, response, ...request }) => ({
+          ...request,
+          time: new Date(time).toISOString(),
+          headers: Object.fromEntries(SHOWN.map((name) => [name, header(name)])),
+          response: response ?? null,
+        })),
+      }
     },
   }),
   operation('DELETE /requests', {
     id: 'clearRequests',
     summary: 'Clear the journal.',
     response: { status: 204, description: 'The journal is empty.' },
-    run({ requests }) {
-      requests.length = 0
-    },
+    run: ({ journal }) => journal.clear(),
   }),
 ]
 

@@ -9,6 +9,7 @@ import { limits } from '../../../src/schemas/limits.ts'
 import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/schemas/options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, newPet, petName, petStatus } from '../../../src/schemas/pet.ts'
 import { countParameter } from '../../../src/schemas/query.ts'
+import { textFor } from '../../../src/schemas/text.ts'
 import { describeValue } from '../../../src/support/describe-value.ts'
 import { isInstant } from '../../../src/support/time.ts'
 import { chance, faultDelay, seed } from '../../../src/testing/store/fault-list.ts'
@@ -180,11 +181,34 @@ const changes = z.strictObject({
 export const petId = int64()
 export const changesBody = checkedLater(changes).check(z.meta({ minProperties: 1 }))
 
-export const requestsQuery = z.object({ limit: z._default(countParameter(1_000), 100) })
+const numberParameter = (minimum: number, maximum: number, pattern = /^\d{1,15}$/, unit = 'a whole number') => {
+  const expected = expecting(`${unit} from ${minimum} to ${maximum}`)
+  return z.pipe(
+    textFor((text) => (pattern.test(text) ? Number(text) : undefined), expected),
+    z.number(expected).check(z.minimum(minimum, expected), z.maximum(maximum, expected)),
+  )
+}
+const LONGEST_WAIT = 60
+
+export const requestsQuery = only({
+  operation: described(z.optional(oneOf(operationNames)), 'Shows only requests for this operation.'),
+  status: described(z.optional(numberParameter(100, 599)), 'Shows only requests whose response has this status.'),
+  after: described(
+    z._default(numberParameter(0, Number.MAX_SAFE_INTEGER), 0),
+    'Shows only requests with a greater id.',
+  ),
+  wait: described(
+    z._default(numberParameter(0, LONGEST_WAIT, /^\d+(?:\.\d{1,3})?$/, 'a number of seconds'), 0),
+    'How many seconds to wait for a request with a response that fits, if there is none yet.',
+  ),
+  limit: z._default(countParameter(1_000), 100),
+})
 export const journal = z.object({
   total: described(z.int(), 'The number of requests in the journal, which keeps the last 1,000.'),
   requests: z.array(
     z.object({
+      id: described(z.int(), 'The number of the request. It grows with each request, also over a reset.'),
+      operation: described(z.optional(z.enum(operationNames)), 'Absent if the path or the method has none.'),
       time: writtenInstant,
       method: z.string(),
       path: z.string(),

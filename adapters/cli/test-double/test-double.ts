@@ -108,10 +108,10 @@ export async function createTestDouble(parts: TestDoubleParts) {
     const { keys } = createPetStore({ ...backEnd, clock, plans: parts.plans })
     return { backEnd, ...withoutFaultsOfPage(createService, backEnd, withFaults(backEnd)), keys }
   }
-  const { current, restart, petStore, control, requests } = await createRestartable(clock, createParts, parts.faults)
+  const { current, restart, petStore, control, journal } = await createRestartable(clock, createParts, parts.faults)
   let resets = 0
   return {
-    requests,
+    journal,
     faults: control,
     petStore: { ...petStore, ready: () => current().petStore.ready() },
     pets: forwarding(() => current().pets),

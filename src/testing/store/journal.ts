@@ -1,13 +1,27 @@
-import { type ApiRequest, originForm, wrapRequest } from '../../http/request.ts'
+import * as z from 'zod/mini'
+import { PetStoreError } from '../../errors.ts'
+import { type ApiRequest, originForm, readTarget, wrapRequest } from '../../http/request.ts'
 import { requestIdIn } from '../../http/request-id.ts'
 import type { ApiResponse } from '../../http/response.ts'
+import { matchRoute } from '../../http/routes.ts'
+import { type OperationName, operationNames } from '../../operations.ts'
 import type { PetStore } from '../../pet-store.ts'
 import type { Clock } from '../../ports.ts'
+import { expecting } from '../../schemas/expected.ts'
+import { milliseconds, oneOf, optionsOf, wholeNumber } from '../../schemas/options.ts'
+import { parseOptions } from '../../schemas/parse-options.ts'
+import { untilAborted, withTimeout } from '../../support/time.ts'
 
 const MAX_ENTRIES = 1_000
+/** How many requests the error after a timeout lists. */
+const LISTED = 5
 
 /** A request to the test store. */
 export interface RecordedRequest {
+  /** Its number, from 1. A reset does not start again at 1, so that no two requests have the same number. */
+  readonly id: number
+  /** The operation; `undefined` if the path or the method has none. */
+  readonly operation: OperationName | undefined
   /** The method, as the client sent it. */
   readonly method: string
   /** The path and the query, such as `/v1/pets?limit=2`. */
@@ -34,30 +48,171 @@ export interface RecordedResponse {
   readonly body: string
 }
 
-/**
- * Returns a handler that also adds each request to the journal. Removes the oldest entry if there
- * are more than 1,000.
- */
-export function recordRequests(handle: PetStore['handle'], clock: Clock, journal: RecordedRequest[]) {
-  return async (request: ApiRequest) => {
-    const entry = {
-      method: request.method,
-      path: originForm(request.target),
-      header: (name: string) => request.header(name.toLowerCase()),
-      body: '',
-      time: clock.now(),
-      requestId: undefined as string | undefined,
-      response: undefined as RecordedResponse | undefined,
-    }
-    journal.push(entry)
-    if (journal.length > MAX_ENTRIES) journal.shift()
-    const copying = withBodyCopy(request, (body) => {
-      entry.body = new TextDecoder().decode(body)
+/** Selects requests of the journal. */
+export interface RequestFilter {
+  /** Only requests for this operation. @default all requests */
+  readonly operation?: OperationName | undefined
+  /** Only requests whose response has this status. @default all requests */
+  readonly status?: number | undefined
+  /** Only requests with a greater `id`. @default 0 */
+  readonly after?: number | undefined
+}
+
+/** The options of {@link RequestJournal.next}. */
+export interface NextRequestOptions {
+  /** Ends the wait. `next` then rejects with the reason of this signal. */
+  readonly signal?: AbortSignal | undefined
+  /** The longest wait in milliseconds, by `setTimeout`. @default no limit */
+  readonly timeout?: number | undefined
+}
+
+/** The last 1,000 requests with their responses, the oldest first. */
+export interface RequestJournal extends ReadonlyArray<RecordedRequest> {
+  /**
+   * Returns the first request with a response that fits the filter and that no earlier call has
+   * returned. If there is none yet, waits for it.
+   * @throws {PetStoreError} `request_timeout` after `timeout`; `invalid_option`
+   * @example
+   * ```ts
+   * import { createTestPetStore } from 'petstore-kit/testing'
+   *
+   * const { client, requests } = await createTestPetStore()
+   * void client.createPet({ name: 'Rex', categoryId: 1n, status: 'available' })
+   * const { body } = await requests.next({ operation: 'createPet', status: 201 })
+   * console.log(body) // {"name":"Rex","categoryId":1,"status":"available"}
+   * ```
+   */
+  next(filter?: RequestFilter, options?: NextRequestOptions): Promise<RecordedRequest>
+  /**
+   * Returns how many requests of the journal fit the filter.
+   * @throws {PetStoreError} `invalid_option`
+   */
+  count(filter?: RequestFilter): number
+}
+
+const requestFilter = optionsOf<RequestFilter>({
+  operation: z.optional(oneOf(...operationNames)),
+  status: z.optional(wholeNumber(100, 599)),
+  after: z.optional(wholeNumber(0)),
+})
+const isSignal = (value: unknown) => typeof Object(value).addEventListener === 'function'
+const nextOptions = optionsOf<NextRequestOptions>({
+  signal: z.optional(z.custom<AbortSignal>(isSignal, expecting('an AbortSignal'))),
+  timeout: z.optional(milliseconds),
+})
+
+export type Journal = ReturnType<typeof createJournal>
+
+export function createJournal(clock: Clock) {
+  const entries: RecordedRequest[] = []
+  const returned = new WeakSet<RecordedRequest>()
+  /** Called after each response. */
+  const listeners = new Set<() => void>()
+  let lastId = 0
+
+  /** Returns the requests that fit the filter, the oldest first. */
+  function select(filter: RequestFilter): RecordedRequest[] {
+    const { operation, status, after = 0 } = filter
+    return entries.filter(
+      (entry) =>
+        entry.id > after &&
+        (operation === undefined || entry.operation === operation) &&
+        (status === undefined || entry.response?.status === status),
+    )
+  }
+
+  /**
+   * Returns what `look` returns as soon as it is not `undefined`. Calls `look` now and after each
+   * response.
+   */
+  function until<T>(look: () => T | undefined, signal: AbortSignal | undefined): Promise<T> {
+    return untilAborted(signal, (resolve) => {
+      const listener = () => {
+        const found = look()
+        if (found === undefined) return
+        listeners.delete(listener)
+        resolve(found)
+      }
+      listeners.add(listener)
+      listener()
+      return () => listeners.delete(listener)
     })
-    const response = await handle(copying)
-    entry.requestId = requestIdIn(response)
-    entry.response = { status: response.status, headers: headersOf(response), body: response.body }
-    return response
+  }
+
+  async function waitFor<T>(look: () => T | undefined, description: string, options: NextRequestOptions): Promise<T> {
+    const { timeout, signal } = options
+    if (timeout === undefined) return until(look, signal)
+    const limit = new AbortController()
+    const found = untilAborted<T>(signal, (resolve, reject) => {
+      until(look, limit.signal).then(resolve, reject)
+      return () => limit.abort()
+    })
+    return withTimeout(found, timeout, () => {
+      limit.abort()
+      const latest = entries.slice(-LISTED).map(({ method, path, response }) => `${method} ${path} ${response?.status}`)
+      const journal = latest.length === 0 ? 'is empty' : `ends with ${latest.join(', ')}`
+      return new PetStoreError(
+        'request_timeout',
+        `No request ${description} got a response within ${timeout} ms. The journal ${journal}.`,
+      )
+    })
+  }
+
+  // Not enumerable, because a test may compare the list with an array.
+  const requests = Object.defineProperties(entries, {
+    next: {
+      value: async (given: RequestFilter = {}, options: NextRequestOptions = {}) => {
+        const filter = parseOptions(requestFilter, given)
+        const look = () => {
+          const found = select(filter).find((entry) => entry.response !== undefined && !returned.has(entry))
+          if (found) returned.add(found)
+          return found
+        }
+        return waitFor(look, `that fits ${JSON.stringify(filter)}`, parseOptions(nextOptions, options))
+      },
+    },
+    count: { value: (filter: RequestFilter = {}) => select(parseOptions(requestFilter, filter)).length },
+  }) as unknown as RequestJournal
+
+  return {
+    requests,
+    select,
+    /** Waits until a request with a response fits the filter, or until the time is over. */
+    async waitUntil(filter: RequestFilter, timeout: number, signal: AbortSignal | undefined): Promise<void> {
+      const look = () => select(filter).find(({ response }) => response !== undefined)
+      await waitFor(look, '', { timeout, signal }).catch(() => {})
+    },
+    clear() {
+      entries.length = 0
+    },
+    /**
+     * Returns a handler that also adds each request to the journal. Removes the oldest entry if
+     * there are more than 1,000.
+     */
+    record: (handle: PetStore['handle'], basePath: () => string) => async (request: ApiRequest) => {
+      lastId += 1
+      const entry = {
+        id: lastId,
+        operation: matchRoute(request.method, readTarget(request, basePath()).route).operation,
+        method: request.method,
+        path: originForm(request.target),
+        header: (name: string) => request.header(name.toLowerCase()),
+        body: '',
+        time: clock.now(),
+        requestId: undefined as string | undefined,
+        response: undefined as RecordedResponse | undefined,
+      }
+      entries.push(entry)
+      if (entries.length > MAX_ENTRIES) entries.shift()
+      const copying = withBodyCopy(request, (body) => {
+        entry.body = new TextDecoder().decode(body)
+      })
+      const response = await handle(copying)
+      entry.requestId = requestIdIn(response)
+      entry.response = { status: response.status, headers: headersOf(response), body: response.body }
+      for (const listener of listeners) listener()
+      return response
+    },
   }
 }
 

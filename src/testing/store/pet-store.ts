@@ -14,7 +14,7 @@ import { invalidOption } from '../../schemas/options.ts'
 import { systemClock } from '../../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import type { PortFaults } from './faults.ts'
-import type { RecordedRequest } from './journal.ts'
+import type { RequestJournal } from './journal.ts'
 import { parseTestOptions, type TestPetStoreOptions } from './options.ts'
 import { createRestartable, forwarding } from './restartable.ts'
 
@@ -58,7 +58,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   /** Makes storage, key store and quota store fail or wait, and breaks connections. */
   readonly faults: PortFaults
   /** The last 1,000 requests with their responses, the oldest first. */
-  readonly requests: readonly RecordedRequest[]
+  readonly requests: RequestJournal
   /**
    * Restores the initial state: the animals of the option `pets`, the same key and token, no
    * counts, no faults, no recorded requests. The default clock returns to its start, but a clock
@@ -120,7 +120,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     }
   }
 
-  const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
+  const { petStore, fetch, faults, journal, current, restart } = await createRestartable(clock, createGeneration)
   const { basePath } = petStore
   const linkBase = linkBaseOf(basePath, storeOptions.publicUrl)({ path: basePath, route: '', query: '' })
   const request: TestPetStore['request'] = async (asked, init = {}) => {
@@ -162,7 +162,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     ...host,
     quota: forwarding(() => current().quota),
     faults,
-    requests,
+    requests: journal.requests,
     async reset() {
       ownClock.set(start)
       await restart()

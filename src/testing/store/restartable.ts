@@ -8,7 +8,7 @@ import { adapterFunctionsOf, withAdapterFunctions } from '../../reports/adapter-
 import { untilAborted } from '../../support/time.ts'
 import type { Fault, FaultList } from './fault-list.ts'
 import { portFaults } from './faults.ts'
-import { type RecordedRequest, recordRequests } from './journal.ts'
+import { createJournal } from './journal.ts'
 
 /** The parts of a store from one reset to the next. */
 interface Generation<Parts> {
@@ -27,8 +27,11 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   initialFaults: readonly Fault[] = [],
 ) {
   const { withFaults, affectConnection, startList, ...faults } = portFaults(initialFaults)
-  const requests: RecordedRequest[] = []
-  const respond = recordRequests((request) => generation.parts.petStore.handle(request), clock, requests)
+  const journal = createJournal(clock)
+  const respond = journal.record(
+    (request) => generation.parts.petStore.handle(request),
+    () => generation.parts.petStore.basePath,
+  )
   const handle = async (request: ApiRequest) => {
     const { faultList, parts } = generation
     return affectConnection(faultList, request, await respond(request), parts.petStore.basePath)
@@ -56,14 +59,14 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
       documented,
     ),
     ...faults,
-    requests,
+    journal,
     current: () => generation.parts,
     async restart() {
       const next = await startGeneration()
       // A later reset may have been faster.
       if (next.number < generation.number) return
       generation = next
-      requests.length = 0
+      journal.clear()
     },
   }
 }

@@ -279,6 +279,42 @@ describe('the journal', () => {
     await control('DELETE', '/requests')
     expect((await control('GET', '/requests')).body).toEqual({ total: 0, requests: [] })
   })
+
+  test('GET /requests filters by operation, status and number', async () => {
+    const { control, send } = await open()
+    const { token } = (await control('POST', '/keys', { plan: 'pro' })).body
+    await send('/pets', token)
+    for (const body of ['{"name":"Rex","categoryId":1}', '{}', '{"name":"Ada","categoryId":1}'])
+      await send('/pets', token, {
+        method: 'POST',
+        body,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      })
+    const idsOf = async (query: string) =>
+      (await control('GET', `/requests?${query}`)).body.requests.map(({ id }: { id: number }) => id)
+    expect(await idsOf('operation=createPet')).toEqual([2, 3, 4])
+    expect(await idsOf('operation=createPet&status=201&wait=60')).toEqual([2, 4])
+    expect(await idsOf('operation=createPet&status=201&after=2')).toEqual([4])
+    expect(await idsOf('limit=1')).toEqual([4])
+  })
+
+  test('GET /requests?wait= responds as soon as a request fits', async () => {
+    const { control, send } = await open()
+    await send('/pets')
+    const found = control('GET', '/requests?after=1&status=200&wait=60')
+    await send('/pets', 'wrong')
+    await send('/pets')
+    expect((await found).body).toMatchObject({ total: 3, requests: [{ id: 3, operation: 'listPets' }] })
+  })
+
+  test('GET /requests?wait= responds with an empty list after the wait', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { control } = await open()
+    const found = control('GET', '/requests?operation=createPet&wait=2.5')
+    await vi.advanceTimersByTimeAsync(2_500)
+    expect(await found).toEqual({ status: 200, body: { total: 0, requests: [] } })
+  })
 })
 
 test('POST /reset restores the initial animals, keys and clock', async () => {
@@ -408,6 +444,17 @@ describe('errors', () => {
     ['PATCH', '/pets/7', { status: 'sold' }, 404, /^There is no animal with the id 7\.$/],
     ['DELETE', '/pets/07', undefined, 404, /^There is no animal with the id the string "07"\.$/],
     ['GET', '/pets?status=lost', undefined, 400, /^status: expected one of available, pending, sold/],
+    [
+      'GET',
+      '/requests?operation=create',
+      undefined,
+      400,
+      /^operation: expected one of listPets, createPet, getPet, got/,
+    ],
+    ['GET', '/requests?status=99', undefined, 400, /^status: expected a whole number from 100 to 599, got/],
+    ['GET', '/requests?after=x', undefined, 400, /^after: expected a whole number from 0 to /],
+    ['GET', '/requests?wait=61', undefined, 400, /^wait: expected a number of seconds from 0 to 60, got/],
+    ['GET', '/requests?path=x', undefined, 400, /^expected only operation, status, after, wait, limit, got path\./],
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, got the string "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],

@@ -531,6 +531,105 @@ describe('requests', () => {
     expect(requests).toMatchObject([{ response: { status: 200 } }])
   })
 
+  const ids = (requests: readonly { id: number }[]) => requests.map(({ id }) => id)
+
+  test('each request has a number and its operation, also after a reset', async () => {
+    const { request, requests, reset } = await createTestPetStore()
+    await request('/pets')
+    await request('/nothing')
+    expect(requests.map(({ id, operation }) => [id, operation])).toEqual([
+      [1, 'listPets'],
+      [2, undefined],
+    ])
+    await reset()
+    await request('/pets', { method: 'POST', body: REX })
+    expect(requests).toMatchObject([{ id: 3, operation: 'createPet' }])
+  })
+
+  test('count returns how many requests fit a filter', async () => {
+    const { request, requests } = await createTestPetStore()
+    await request('/pets')
+    for (const body of [REX, '{}', REX]) await request('/pets', { method: 'POST', body })
+    expect([
+      requests.count(),
+      requests.count({ operation: 'createPet' }),
+      requests.count({ operation: 'createPet', status: 201 }),
+      requests.count({ status: 201, after: 2 }),
+      requests.count({ operation: 'getPet' }),
+    ]).toEqual([4, 3, 2, 1, 0])
+  })
+
+  test('next returns each request that fits once, and waits for the next one', async () => {
+    const { request, requests } = await createTestPetStore()
+    const filter = { operation: 'createPet', status: 201 } as const
+    const create = (body: string) => request('/pets', { method: 'POST', body })
+    const first = requests.next(filter)
+    const second = requests.next(filter)
+    await request('/pets')
+    await create('{}')
+    await create(REX)
+    expect((await first).id).toBe(3)
+    await create(REX)
+    expect((await second).id).toBe(4)
+    await create(REX)
+    expect(ids(await Promise.all([requests.next(filter), requests.next({ after: 1 })]))).toEqual([5, 2])
+  })
+
+  test('next returns a request only when the store has responded', async () => {
+    vi.useFakeTimers()
+    const { request, requests, faults } = await createTestPetStore()
+    faults.storage.delay(100)
+    const pending = request('/pets')
+    let isDone = false
+    const next = requests.next().finally(() => {
+      isDone = true
+    })
+    await vi.advanceTimersByTimeAsync(99)
+    expect([requests.count(), isDone]).toEqual([1, false])
+    await vi.advanceTimersByTimeAsync(1)
+    await pending
+    expect((await next).response?.status).toBe(200)
+  })
+
+  test('next rejects after its timeout, and names the latest requests', async () => {
+    vi.useFakeTimers()
+    const { request, requests } = await createTestPetStore()
+    await request('/pets?limit=1')
+    const failure = requests.next({ operation: 'createPet' }, { timeout: 50 }).catch((error) => error)
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await failure).toMatchObject({
+      code: 'request_timeout',
+      message:
+        'No request that fits {"operation":"createPet"} got a response within 50 ms. The journal ends with GET /v1/pets?limit=1 200.',
+    })
+    await request('/pets', { method: 'POST', body: REX })
+    expect((await requests.next({ operation: 'createPet' }, { timeout: 50 })).id).toBe(2)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test.each([{}, { timeout: 1_000 }])('the signal of next ends the wait (%j)', async (options) => {
+    vi.useFakeTimers()
+    const { requests } = await createTestPetStore()
+    const controller = new AbortController()
+    const next = requests.next({}, { ...options, signal: controller.signal })
+    controller.abort('stop')
+    await expect(next).rejects.toBe('stop')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test.each([
+    [{ operation: 'addPet' }, {}, 'operation'],
+    [{ status: '201' }, {}, 'status'],
+    [{ after: -1 }, {}, 'after'],
+    [{ path: '/v1/pets' }, {}, 'path'],
+    [{}, { timeout: -1 }, 'timeout'],
+    [{}, { signal: 5 }, 'signal'],
+  ])('next(%j, %j) rejects a wrong option', async (filter, options, name) => {
+    const { requests } = await createTestPetStore()
+    const rejected = { code: 'invalid_option', message: expect.stringMatching(`^option ${name}: expected `) }
+    await expect(requests.next(filter as object, options as object)).rejects.toMatchObject(rejected)
+  })
+
   test('the journal keeps the last 1,000 requests', async () => {
     const { request, requests } = await createTestPetStore({ plan: 'business' })
     for (let i = 1; i <= 1_003; i++) await request(`/pets?i=${i}`)
