@@ -65,7 +65,7 @@ export interface ApiKeyLocals {
   apiKey: ApiKey
 }
 
-/** A middleware for Express 4 and 5. It never throws. */
+/** A middleware for Express 4 and 5. It passes errors to `next`. */
 export type ExpressGuard = (
   request: NodeIncoming,
   response: NodeOutgoing & { readonly locals: ApiKeyLocals },

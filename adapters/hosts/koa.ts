@@ -42,11 +42,15 @@ export type KoaGuard = (context: KoaContextLike, next: () => Promise<unknown>) =
  * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
  * @example
  * ```ts
+ * import Koa from 'koa'
  * import { createPetStore } from 'petstore-kit'
- * import { koaGuard } from 'petstore-kit/koa'
+ * import { type ApiKeyState, koaGuard } from 'petstore-kit/koa'
  *
- * const guard = koaGuard(createPetStore(), { trustProxy: 1 })
- * // new Koa<ApiKeyState>().use(guard).use((context) => { context.body = context.state.apiKey.id })
+ * const app = new Koa<ApiKeyState>()
+ * app.use(koaGuard(createPetStore()))
+ * app.use((context) => {
+ *   context.body = { account: context.state.apiKey.account }
+ * })
  * ```
  */
 export function koaGuard(petStore: PetStore, options: GuardOptions = {}): KoaGuard {

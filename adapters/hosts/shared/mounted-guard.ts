@@ -1,5 +1,4 @@
-import type { AdmitOptions, PlainAdmission } from '../../../src/admission.ts'
-import { admitShape } from '../../../src/admission.ts'
+import { type AdmitOptions, admitShape, type PlainAdmission } from '../../../src/admission.ts'
 import type { ApiRequest, PetStore } from '../../../src/index.ts'
 import { adapterFunctionsOf } from '../../../src/reports/adapter-functions.ts'
 import { invalidOption, optionsOf } from '../../../src/schemas/options.ts'

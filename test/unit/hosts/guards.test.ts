@@ -289,3 +289,36 @@ test('the guard of Koa keeps the headers of an error', async () => {
   expect(response.status).toBe(402)
   expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-price': '5', 'x-ratelimit-remaining': '59' })
 })
+
+describe('a host that has already begun its response', () => {
+  test('nodeGuard reports the error, and closes the connection', async () => {
+    const errors: unknown[] = []
+    const petStore = createPetStore({ onError: (error) => errors.push(error) })
+    const { token } = await petStore.keys.issue({ plan: 'free' })
+    const guard = nodeGuard(petStore)
+    const keys: unknown[] = []
+    const url = await startHost(async (request, response) => {
+      response.writeHead(200).flushHeaders()
+      keys.push(await guard(request, response))
+    })
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    await expect(response.text()).rejects.toThrow()
+    expect(keys).toEqual([undefined])
+    expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }])
+  })
+
+  test('expressGuard passes the error to the next error handler', async () => {
+    const petStore = createPetStore()
+    const { token } = await petStore.keys.issue({ plan: 'free' })
+    const app = express()
+    app.use((_request, response, next) => {
+      response.writeHead(200).flushHeaders()
+      next()
+    })
+    app.use(expressGuard(petStore))
+    const onError: ErrorRequestHandler = (error, _request, response, _next) => void response.end(error.code)
+    app.use(onError)
+    const response = await fetch(await startHost(createServer(app)), { headers: { authorization: `Bearer ${token}` } })
+    expect(await response.text()).toBe('ERR_HTTP_HEADERS_SENT')
+  })
+})
