@@ -254,6 +254,147 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
       }
     },
   },
+  'get omits revoked keys': {
+    fails: 'get returns a key by its id, also a revoked one',
+    plant: (sound) => ({
+      get: async (id) => {
+        const key = await sound.get(id)
+        return key?.revokedAt === undefined ? key : undefined
+      },
+    }),
+  },
+  'a page begins at a key that must exist': {
+    fails: 'list returns pages, also after a key that was removed',
+    plant: (sound) => ({
+      list: async (query) =>
+        query.after !== undefined && (await sound.get(query.after)) === undefined ? [] : sound.list(query),
+    }),
+  },
+  'a page includes the key that it follows': {
+    fails: 'list returns pages, also after a key that was removed',
+    plant: (sound) => ({
+      list: async ({ after, limit, ...others }) => {
+        const all = await sound.list({ ...others, limit: 1_000 })
+        return all.filter(({ id }) => after === undefined || id >= after).slice(0, limit)
+      },
+    }),
+  },
+  'the limit of a page applies before the filter': {
+    fails: 'list selects keys by account and state',
+    plant: (sound) => ({
+      list: async ({ state, ...query }) =>
+        (await sound.list(query)).filter(({ revokedAt }) => state !== 'active' || revokedAt === undefined),
+    }),
+  },
+  'list compares accounts without regard to case': {
+    fails: 'list selects keys by account and state',
+    plant: (sound) => ({
+      list: async ({ account, limit, ...query }) => {
+        const all = await sound.list({ ...query, limit: 1_000 })
+        const isOf = (key: ApiKey) => account === undefined || key.account?.toLowerCase() === account.toLowerCase()
+        return all.filter(isOf).slice(0, limit)
+      },
+    }),
+  },
+  'rotate keeps the old token for ever': {
+    fails: 'rotate gives a key a new token, and ends the previous one after the overlap',
+    plant: (sound) => {
+      const old = new Map<string, string>()
+      return {
+        async issue(options) {
+          const issued = await sound.issue(options)
+          old.set(issued.token, issued.key.id)
+          return issued
+        },
+        find: async (token) => {
+          const key = await sound.find(token)
+          const known = await sound.get(old.get(token) ?? '')
+          return key ?? (known?.previousTokenExpiresAt ? known : undefined)
+        },
+      }
+    },
+  },
+  'rotate changes the id of the key': {
+    fails: 'rotate gives a key a new token, and ends the previous one after the overlap',
+    plant: (sound) => ({
+      async rotate(id) {
+        const key = await sound.get(id)
+        return key && sound.issue({ ...key, plan: key.plan })
+      },
+    }),
+  },
+  'rotate works for revoked keys': {
+    fails: 'rotate returns undefined for an unknown or revoked key',
+    plant: (sound) => ({
+      rotate: async (id, options) => {
+        const key = await sound.get(id)
+        return (await sound.rotate(id, options)) ?? (key && { token: 'pet_', key })
+      },
+    }),
+  },
+  'suspend does nothing': {
+    fails: 'list selects keys by account and state',
+    plant: (sound) => ({ suspend: async (id) => sound.get(id) }),
+  },
+  'suspend again sets another time': {
+    fails: 'suspend makes a key invalid until resume',
+    plant: (sound) => ({
+      async suspend(id) {
+        await sound.resume(id)
+        return sound.suspend(id)
+      },
+    }),
+  },
+  'resume makes a revoked key valid': {
+    fails: 'suspend and resume return undefined for an unknown or revoked key',
+    plant: (sound) => ({ resume: async (id) => (await sound.resume(id)) ?? sound.get(id) }),
+  },
+  'remove deletes keys that are valid': {
+    fails: 'remove deletes a key only if it has ended',
+    plant: (sound) => ({
+      async remove(id) {
+        await sound.revoke(id)
+        return sound.remove(id)
+      },
+    }),
+  },
+  'remove leaves expired keys': {
+    fails: 'remove deletes a key only if it has ended',
+    plant: (sound) => ({
+      remove: async (id) => (await sound.get(id))?.revokedAt !== undefined && sound.remove(id),
+    }),
+  },
+  'adopt adds a second key for a token': {
+    fails: 'adopt adds a key for a token of any form',
+    plant: (sound) => ({
+      adopt: async (hash, options) => (await sound.adopt(hash, options)) ?? (await sound.issue(options)).key,
+    }),
+  },
+  'adopt forgets the members of the key': {
+    fails: 'adopt adds a key for a token of any form',
+    plant: (sound) => ({ adopt: (hash, { plan }) => sound.adopt(hash, { plan }) }),
+  },
+  'recordUse replaces a later day': {
+    fails: 'recordUse stores the last day of each key',
+    plant: (sound) => {
+      const days = new Map<string, string>()
+      const withDay = (key: ApiKey | undefined) => {
+        const lastUsedOn = days.get(key?.id ?? '')
+        return key && lastUsedOn !== undefined ? { ...key, lastUsedOn } : key
+      }
+      return {
+        recordUse: async (ids, day) => {
+          for (const id of ids) days.set(id, day)
+        },
+        get: async (id) => withDay(await sound.get(id)),
+        find: async (token) => withDay(await sound.find(token)),
+      }
+    },
+  },
+  'recordUse does nothing': {
+    fails: 'recordUse stores the last day of each key',
+    plant: () => ({ recordUse: async () => {} }),
+  },
 }
 
 describe('the key store suite', () => {
