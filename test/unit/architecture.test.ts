@@ -62,6 +62,7 @@ const commandLayers = [
   'backup.ts',
   'copy.ts',
   'check.ts',
+  'faults',
   'engines',
   'terminal',
 ]

@@ -1,10 +1,10 @@
 import { escapeHidden } from '../../../src/support/readable-text.ts'
 import type { Fault } from '../../../src/testing/store/fault-list.ts'
 import { isPersistent } from '../engines/back-end.ts'
+import { faultText } from '../faults/faults.ts'
 import type { ServeFlags } from '../terminal/flags.ts'
 import { printable, shellWord } from '../terminal/output.ts'
 import type { AddedData } from './demo-data.ts'
-import { faultText } from './faults.ts'
 
 /**
  * URLs. Those of the page and of the control API contain a secret, unless it is the one of

@@ -1,24 +1,19 @@
 import {
-  type ApiKey,
   type BackEnd,
   type Clock,
-  type CompletePetStore,
   createPetStore,
   type InitialPet,
   type IssuedKey,
   memory,
   type PetStorage,
-  type PetStore,
-  type Pets,
   type PlanLimits,
-  type Usage,
 } from '../../../src/index.ts'
 import { memoryKeyStore } from '../../../src/memory/keys.ts'
 import { invalidOption } from '../../../src/schemas/options.ts'
 import { isTime } from '../../../src/support/time.ts'
 import type { Fault } from '../../../src/testing/store/fault-list.ts'
 import { createRestartable, forwarding } from '../../../src/testing/store/restartable.ts'
-import { withoutFaultsOfPage } from '../serve/faults.ts'
+import { type Service, withoutFaultsOfPage } from '../faults/service.ts'
 
 /**
  * Creates a clock that follows the real time with an offset, or stands still. Times are in
@@ -48,32 +43,6 @@ export function steerableClock(real: Clock) {
     },
     follow: () => set(),
   }
-}
-
-/** A pet store, and what its page shows about keys. */
-export interface Service {
-  readonly petStore: Pick<CompletePetStore, 'ready'> & PetStore
-  /** The animals. Faults do not affect them. */
-  readonly pets: Pets
-  /** Returns the usage of a token's key; `undefined` if the token is not valid. */
-  readonly usageOf: (token: string) => Promise<Usage | undefined>
-  /** Returns the key of a token, if the last request with the token was valid. */
-  readonly keyOf: (token: string) => ApiKey | undefined
-  /**
-   * Returns how often the store was reset. A store of `petstore serve` without a control port is
-   * never reset.
-   */
-  readonly resets?: () => number
-  /** Its faults; `undefined` if it cannot have any. */
-  readonly faults?: FaultControl
-}
-
-/** Adds, lists and ends faults. */
-export interface FaultControl {
-  add(fault: Fault): void
-  /** Returns the faults, the newest first. */
-  inForce(): readonly Fault[]
-  clear(): void
 }
 
 interface TestDoubleParts {
