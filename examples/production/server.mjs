@@ -1,5 +1,6 @@
 // npm install petstore-kit pg ioredis prom-client
 // DATABASE_URL=postgres://… REDIS_URL=redis://… node examples/production/server.mjs
+// Without REDIS_URL, PostgreSQL counts the requests too.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Redis } from 'ioredis'
@@ -25,8 +26,8 @@ process.on('uncaughtException', (error) => {
 collectDefaultMetrics()
 const durations = new Histogram({
   name: 'petstore_request_duration_seconds',
-  help: 'Duration of requests to the pet store, by operation, status and error code.',
-  labelNames: ['operation', 'status', 'code'],
+  help: 'Duration of requests to the pet store, by operation, plan, status and error code.',
+  labelNames: ['operation', 'plan', 'status', 'code'],
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the pet store and its engines.' })
 const fail = (error, entry) => {
@@ -49,25 +50,27 @@ const pool = new Pool({
   query_timeout: 9_000,
 })
 pool.on('error', (error) => fail(error, { engine: 'PostgreSQL' }))
-const client = new Redis(env.REDIS_URL, {
+const { migrate, ...backEnd } = postgres(pool, { onError: (error) => fail(error, { engine: 'PostgreSQL' }) })
+const redisOptions = {
   lazyConnect: true,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   retryStrategy: (attempt) => Math.min(attempt * 50, 500),
   reconnectOnError: ({ message }) => message.includes('READONLY'),
   socketTimeout: 15_000,
-})
-client.on('error', (error) => fail(error, { engine: 'Redis' }))
-const { migrate, ...animals } = postgres(pool, { onError: (error) => fail(error, { engine: 'PostgreSQL' }) })
-await Promise.all([migrate(), client.connect()])
+}
+const client = env.REDIS_URL ? new Redis(env.REDIS_URL, redisOptions) : undefined
+client?.on('error', (error) => fail(error, { engine: 'Redis' }))
+await Promise.all([migrate(), client?.connect()])
 
 const petStore = createPetStore({
-  ...animals,
-  ...redis(client),
+  ...backEnd,
+  ...(client && redis(client)),
   publicUrl: env.PUBLIC_URL,
+  requestId: true, // in X-Request-Id of each response, and in both logs
   onResponse({ target, ...report }) {
-    const { operation = 'none', status, code = 'none', durationMs } = report
-    durations.observe({ operation, status, code }, durationMs / 1_000)
+    const { operation = 'none', plan = 'none', status, code = 'none', durationMs } = report
+    durations.observe({ operation, plan, status, code }, durationMs / 1_000)
     log('info', { path: pathOf(target), ...report })
   },
   onError: (error, { target, ...report }) => fail(error, { path: pathOf(target), ...report, stack: error?.stack }),
@@ -90,7 +93,7 @@ const stop = async (signal) => {
   setTimeout(() => process.exit(), 2_000).unref() // an engine that hangs never closes its connections
   metrics.close()
   metrics.closeAllConnections()
-  client.disconnect()
+  client?.disconnect()
   await pool.end()
   log('info', { message: 'closed' })
 }

@@ -87,15 +87,18 @@ test.skipIf(noEngines)('the production example loses nothing if killed, and drai
   expect(await probe('/ready')).toEqual([200, { status: 'ok', failing: [] }])
   const metrics = await (await fetch(second.metrics)).text()
   expect(metrics).toMatch(
-    /petstore_request_duration_seconds_count\{operation="listPets",status="200",code="none"\} [1-9]/,
+    /petstore_request_duration_seconds_count\{operation="listPets",plan="pro",status="200",code="none"\} [1-9]/,
   )
   expect(metrics).toContain('process_cpu_seconds_total')
-  const { path, operation, status, keyId } = second.log.find((entry) => entry.operation !== undefined) as Entry
-  expect({ path, operation, status, keyId }).toEqual({
+  const { path, operation, status, keyId, requestId } = second.log.find(
+    (entry) => entry.operation !== undefined,
+  ) as Entry
+  expect({ path, operation, status, keyId, requestId }).toEqual({
     path: '/v1/pets',
     operation: 'listPets',
     status: 200,
     keyId: expect.stringMatching(/^key_/),
+    requestId: expect.stringMatching(/^[\da-f-]{36}$/),
   })
 
   second.kill('SIGTERM')
