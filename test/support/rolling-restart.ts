@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { openPool } from './postgres-back-end.ts'
 import { startPostgres } from './postgres-server.ts'
-import { freePort, startProcess } from './server-process.ts'
+import { freePort, type ServerProcess, startProcess } from './server-process.ts'
 import { until } from './until.ts'
 
 const RESTARTS = 4
@@ -14,15 +14,23 @@ const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
 export interface RollingRestart {
   /** Starts the balancer before the first restart. Returns its URL and, if it knows, when a server that has started gets requests. */
   startBalancer(ports: readonly [number, number]): Promise<{ url: string; serves?(port: number): Promise<void> }>
-  /** Seconds in which the balancer must see that a server is closing. */
-  readonly drainDelay: number
+  /** Starts a server, and waits until it serves. */
+  startServer(port: number, databaseUrl: string): Promise<ServerProcess>
+}
+
+/** Returns a function that starts `petstore serve`. The balancer must see within `drainDelay` seconds that a server is closing. */
+export function petstoreServe(drainDelay: number): RollingRestart['startServer'] {
+  return (port, databaseUrl) => {
+    const flags = ['--port', String(port), '--database-url', databaseUrl, '--drain-delay', String(drainDelay)]
+    return startProcess(process.execPath, [COMMAND, 'serve', ...flags], /Ctrl-C/)
+  }
 }
 
 /**
  * Restarts two servers on PostgreSQL in turn, four times, while clients add and list animals through a balancer. Returns the failed
  * requests, and the animals that clients have added and the database has.
  */
-export async function restartInTurn({ startBalancer, drainDelay }: RollingRestart) {
+export async function restartInTurn({ startBalancer, startServer }: RollingRestart) {
   const engine = await startPostgres()
   onTestFinished(() => engine.remove())
   const pool = openPool(engine.url)
@@ -34,8 +42,7 @@ export async function restartInTurn({ startBalancer, drainDelay }: RollingRestar
 
   const ports = [await freePort(), await freePort()] as const
   const start = async (port: number) => {
-    const flags = ['--port', String(port), '--database-url', engine.url, '--drain-delay', String(drainDelay)]
-    const server = await startProcess(process.execPath, [COMMAND, 'serve', ...flags], /Ctrl-C/)
+    const server = await startServer(port, engine.url)
     onTestFinished(() => server.stop('SIGKILL'))
     return server
   }

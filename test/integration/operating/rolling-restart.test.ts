@@ -6,7 +6,7 @@ import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, type KeyStore, memory } from '../../../src/index.ts'
 import { startBalancer } from '../../support/balancer.ts'
 import { postgresPrograms } from '../../support/postgres-server.ts'
-import { isReady, restartInTurn } from '../../support/rolling-restart.ts'
+import { isReady, petstoreServe, restartInTurn } from '../../support/rolling-restart.ts'
 import { findProgram, freePort, startProcess } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
@@ -46,7 +46,7 @@ async function temporaryFolder(): Promise<string> {
 test.skipIf(noPostgres)('two servers restart in turn four times without a lost request or animal', async () => {
   let lost: readonly string[] = []
   const { failed, added, stored } = await restartInTurn({
-    drainDelay: 10,
+    startServer: petstoreServe(10),
     async startBalancer(ports) {
       const balancer = await startBalancer(ports)
       onTestFinished(() => balancer.close())
@@ -65,7 +65,7 @@ test.skipIf(missing('nginx', nginx !== undefined) || noPostgres)(
   'two servers restart in turn behind nginx as documented',
   async () => {
     const { failed, added, stored } = await restartInTurn({
-      drainDelay: 2,
+      startServer: petstoreServe(2),
       async startBalancer(ports) {
         const port = await freePort()
         const block = await documentedBlock('upstream pets', ports, { 'listen 8080;': `listen 127.0.0.1:${port};` })
@@ -90,7 +90,7 @@ test.skipIf(missing('haproxy', haproxy !== undefined) || noPostgres)(
   'two servers restart in turn behind HAProxy as documented',
   async () => {
     const { failed, added, stored } = await restartInTurn({
-      drainDelay: 5,
+      startServer: petstoreServe(5),
       async startBalancer(ports) {
         const port = await freePort()
         await startHaproxy(port, ports)
