@@ -35,10 +35,13 @@ function instruction(name: string): string {
 
 const linter = await onDemand('dockerfile-utils@0.16.3')
 
-test.skipIf(missing('dockerfile-utils', linter !== undefined))('a linter accepts the Containerfile', () => {
-  const { validate } = createRequire(join(linter ?? '', 'package.json'))('dockerfile-utils')
-  expect(validate(containerfile)).toEqual([])
-})
+test.skipIf(missing('dockerfile-utils', linter !== undefined)).each(['container', 'production'])(
+  'a linter accepts the Containerfile of examples/%s',
+  async (name) => {
+    const { validate } = createRequire(join(linter ?? '', 'package.json'))('dockerfile-utils')
+    expect(validate(await readFile(join(root, 'examples', name, 'Containerfile'), 'utf8'))).toEqual([])
+  },
+)
 
 /** Creates the folder that the head of the Containerfile describes, with this package. Returns `undefined` without a network. */
 async function createProject(folder: string): Promise<string | undefined> {
