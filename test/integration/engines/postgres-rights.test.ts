@@ -49,9 +49,23 @@ describe.skipIf(noPostgres)('a role of PostgreSQL without the right to create ta
     expect(await keyStore.find(token)).toMatchObject({ label: 'ours' })
     expect(await keyStore.revoke(key.id)).toBe(true)
     expect(await keyStore.list({ limit: 1_000 })).toHaveLength(1)
+    expect(await keyStore.remove(key.id)).toBe(true)
     for (let i = 0; i < 50; i++) await quota.spend({ ...REQUEST, subject: `address:${i * 256}` })
     expect((await quota.peek?.({ ...REQUEST, subject: 'address:0' }))?.usedInDay).toBe(1)
     await quota.reset?.({ subject: 'address:0', anonymous: true })
+  })
+
+  test('records the use of a key with the right to change one column', async () => {
+    const { pool } = database
+    const { key } = await postgres(pool).keyStore.issue({ plan: 'pro' })
+    await pool.query('REVOKE INSERT, UPDATE, DELETE ON petstore.keys FROM app')
+    await pool.query('GRANT UPDATE (last_used_on) ON petstore.keys TO app')
+    onTestFinished(async () => {
+      await pool.query('GRANT INSERT, UPDATE, DELETE ON petstore.keys TO app')
+    })
+    const { keyStore } = postgres(app)
+    await keyStore.recordUse([key.id], '2030-01-31')
+    expect(await keyStore.get(key.id)).toMatchObject({ lastUsedOn: '2030-01-31' })
   })
 
   test('starts petstore serve, which adds an animal', async () => {
