@@ -15,7 +15,7 @@ export const errorTable = {
   invalid_api_key: {
     status: 401,
     message:
-      'The API key is not valid: it is unknown, mistyped, expired or revoked, or not sent as "Authorization: Bearer <API_KEY>".',
+      'The API key is not valid: it is unknown, mistyped, expired, suspended or revoked, or not sent as "Authorization: Bearer <API_KEY>".',
   },
   read_only_key: { status: 403, message: 'The API key may only read: this request needs a key that may also write.' },
   pet_not_found: { status: 404, message: 'The animal could not be found.' },

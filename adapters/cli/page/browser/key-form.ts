@@ -70,7 +70,7 @@ export class KeyForm {
       setNote(
         byId('key-note'),
         'bad',
-        'The server does not accept this key: it is unknown, mistyped, expired or revoked.',
+        'The server does not accept this key: it is unknown, mistyped, expired, suspended or revoked.',
       )
     else setNote(byId('key-note'), '', noteOf(this.#settings))
   }
