@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -64,29 +64,35 @@ async function build(project: string): Promise<string> {
   return app
 }
 
-/** Returns a command that runs another as in a container: read-only, as the user of the image, without capabilities or variables. */
+/**
+ * Returns a command that runs another in a file system that is empty except for `/app`, Node.js and `/usr`, and read-only. It runs as
+ * the user of the image, without capabilities, and with no other variables.
+ */
 function contained(app: string, env: Readonly<Record<string, string | number>>, command: readonly string[]) {
   const user = instruction('USER')
   const script = [
-    'mount --bind "$1" "$1"',
-    'mount -o remount,bind,ro "$1"',
-    'mount -o remount,bind,ro /',
+    'mount -t tmpfs tmpfs "$1"',
     'cd "$1"',
-    'shift',
-    `exec setpriv --reuid ${user} --regid ${user} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all env -i "$@"`,
+    'mkdir app dev node usr',
+    'ln -s usr/bin usr/lib usr/lib64 .',
+    'mount --bind "$2" app',
+    'mount --bind "$3" node',
+    'mount --rbind /dev dev',
+    'mount --bind /usr usr',
+    'mount -o remount,bind,ro app',
+    'mount -o remount,ro .',
+    'shift 3',
+    `exec chroot . setpriv --reuid ${user} --regid ${user} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all env -C /app -i "$@"`,
   ].join(' && ')
-  const variables = Object.entries({ ...env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` })
-  const words = [...variables.map(([name, value]) => `${name}=${value}`), ...command]
-  return [
-    'unshare',
-    ['--mount', 'sh', '-c', script, 'sh', app, ...words.map((word) => word.replace('/app', app))],
-  ] as const
+  const variables = Object.entries({ ...env, PATH: '/node:/usr/bin' }).map(([name, value]) => `${name}=${value}`)
+  const folders = [join(folder, 'root'), app, dirname(process.execPath)]
+  return ['unshare', ['--mount', 'sh', '-c', script, 'sh', ...folders, ...variables, ...command]] as const
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
 afterAll(() => rm(folder, { recursive: true }))
-await chmod(folder, 0o755)
-const isContained = await run(...contained(folder, {}, ['node', '--version'])).then(
+await mkdir(join(folder, 'root'))
+const isContained = await run(...contained(root, {}, ['node', '--version'])).then(
   () => true,
   () => false,
 )
@@ -98,34 +104,37 @@ const skipped = [
   isContained && python !== undefined && missing('the packages of npm', project !== undefined),
 ].includes(true)
 
-test.skipIf(skipped)('the commands of the container and its compose file work in a read-only file system', async () => {
-  const app = await build(project ?? '')
-  const { services } = parse(await readFile(join(project ?? '', 'compose.yml'), 'utf8'), { merge: true }) as Compose
-  const image = Object.fromEntries(
-    instruction('ENV')
-      .split(' ')
-      .map((pair) => pair.split('=')),
-  )
-  const ports = { PETSTORE_PORT: await freePort(), PETSTORE_CONTROL_PORT: await freePort() }
-  const env = { ...image, ...services.pets.environment, ...ports }
+test.skipIf(skipped)(
+  'the commands of the container and its compose file work in an empty, read-only root',
+  async () => {
+    const app = await build(project ?? '')
+    const { services } = parse(await readFile(join(project ?? '', 'compose.yml'), 'utf8'), { merge: true }) as Compose
+    const image = Object.fromEntries(
+      instruction('ENV')
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    )
+    const ports = { PETSTORE_PORT: await freePort(), PETSTORE_CONTROL_PORT: await freePort() }
+    const env = { ...image, ...services.pets.environment, ...ports }
 
-  await expect(run(...contained(app, env, ['touch', 'file']))).rejects.toThrow('Read-only file system')
-  const words = [...JSON.parse(instruction('ENTRYPOINT')), ...JSON.parse(instruction('CMD'))]
-  const server = showErrors(spawn(...contained(app, env, words), { stdio: ['ignore', 'ignore', 'pipe'] }))
-  onTestFinished(() => void server.kill('SIGKILL'))
-  const ended = once(server, 'exit')
-  const [, health = ''] = /CMD (.+)$/.exec(instruction('HEALTHCHECK')) ?? []
-  const isHealthy = () => run(...contained(app, env, JSON.parse(health)))
-  await Promise.race([ended, until(async () => (await isHealthy()).stderr === '')])
+    await expect(run(...contained(app, env, ['touch', 'file']))).rejects.toThrow('Read-only file system')
+    const words = [...JSON.parse(instruction('ENTRYPOINT')), ...JSON.parse(instruction('CMD'))]
+    const server = showErrors(spawn(...contained(app, env, words), { stdio: ['ignore', 'ignore', 'pipe'] }))
+    onTestFinished(() => void server.kill('SIGKILL'))
+    const ended = once(server, 'exit')
+    const [, health = ''] = /CMD (.+)$/.exec(instruction('HEALTHCHECK')) ?? []
+    const isHealthy = () => run(...contained(app, env, JSON.parse(health)))
+    await Promise.race([ended, until(async () => (await isHealthy()).stderr === '')])
 
-  const [source = '', target = ''] = services.test.volumes[0].split(':')
-  const command = services.test.command
-    .replace(target, join(project ?? '', source))
-    .replace('pets:3000', `127.0.0.1:${ports.PETSTORE_PORT}`)
-    .replace('pets:3001', `127.0.0.1:${ports.PETSTORE_CONTROL_PORT}`)
-  expect((await run(python ?? '', command.split(' ').slice(1))).stderr).toMatch(/^OK$/m)
+    const [source = '', target = ''] = services.test.volumes[0].split(':')
+    const command = services.test.command
+      .replace(target, join(project ?? '', source))
+      .replace('pets:3000', `127.0.0.1:${ports.PETSTORE_PORT}`)
+      .replace('pets:3001', `127.0.0.1:${ports.PETSTORE_CONTROL_PORT}`)
+    expect((await run(python ?? '', command.split(' ').slice(1))).stderr).toMatch(/^OK$/m)
 
-  server.kill('SIGTERM')
-  expect(await within(ended, 'the end of the server')).toEqual([0, null])
-  await expect(isHealthy()).rejects.toMatchObject({ code: 1 })
-})
+    server.kill('SIGTERM')
+    expect(await within(ended, 'the end of the server')).toEqual([0, null])
+    await expect(isHealthy()).rejects.toMatchObject({ code: 1 })
+  },
+)
