@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { codeOf } from '../../src/errors.ts'
+import { codeOf } from '../../../src/errors.ts'
 import {
   type ApiKey,
   createPetStore,
@@ -8,12 +8,12 @@ import {
   type PlanLimits,
   type Usage,
   type UsageWindow,
-} from '../../src/index.ts'
-import { innermostMessage } from '../../src/support/describe-value.ts'
-import { withCounts } from './engines/back-end.ts'
-import { requireFile } from './engines/sqlite-file.ts'
-import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from './terminal/flags.ts'
-import { jsonWithTokens, plainWord, print, printable, printLines, readableJson, tableLines } from './terminal/output.ts'
+} from '../../../src/index.ts'
+import { innermostMessage } from '../../../src/support/describe-value.ts'
+import { withCounts } from '../engines/back-end.ts'
+import { requireFile } from '../engines/sqlite-file.ts'
+import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from '../terminal/flags.ts'
+import { jsonWithTokens, plainWord, print, printable, printLines, readableJson, tableLines } from '../terminal/output.ts'
 
 /**
  * `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`.
