@@ -24,10 +24,9 @@ export function formatOf(file: string, given: PetsFormat | undefined): PetsForma
 
 /** Reads a file entry by entry. Throws if the file as a whole cannot be read. */
 export async function* readEntries(path: string, format: PetsFormat): AsyncGenerator<Entry, void> {
-  const texts = textsOf(path)
-  if (format === 'csv') yield* csvEntries(texts)
-  else if (format === 'json') yield* numbered('animal', elementsOf(texts))
-  else yield* numbered('line', linesOf(texts))
+  if (format === 'csv') yield* csvEntries(textsOf(path))
+  else if (format === 'json') yield* numbered('animal', elementsOf(textsOf(path)))
+  else yield* numbered('line', linesOf(path))
 }
 
 /** Reads a file as UTF-8. A byte order mark, with which some editors begin a file, is left out. */
@@ -44,9 +43,10 @@ async function* textsOf(path: string): AsyncGenerator<string, void> {
   yield decode()
 }
 
-async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string, void> {
+/** Reads a file line by line. */
+export async function* linesOf(path: string): AsyncGenerator<string, void> {
   let rest = ''
-  for await (const text of texts) {
+  for await (const text of textsOf(path)) {
     const lines = requireShort(rest + text).split('\n')
     rest = lines.pop() as string
     yield* lines

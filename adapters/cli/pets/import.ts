@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { createReadStream } from 'node:fs'
 import type { Pet, Pets } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import type { DatabaseFlags } from '../terminal/flags.ts'
-import { animals, print, printable } from '../terminal/output.ts'
+import { animals, print } from '../terminal/output.ts'
 import { showProgress } from '../terminal/progress.ts'
 import { animalsOf, type Source } from './animals.ts'
 import { breaks } from './breaks.ts'
 import { formatOf, type PetsFormat } from './files.ts'
+import { checkEntries, withInput } from './input.ts'
 import { withPets } from './pets.ts'
 
 export interface ImportFlags extends DatabaseFlags {
@@ -28,24 +26,10 @@ export async function runImport(file: string, flags: ImportFlags): Promise<void>
   const { format: given, skipInvalid, keepIds = false, again, ...database } = flags
   const format = formatOf(file, given)
   const ids = keepIds ? 'required' : 'ignored'
-  if (file !== '-' && !existsSync(file)) throw new Error(`there is no file ${file}`)
-  if (file !== '-' && statSync(file).isFile()) return importFrom({ path: file, name: file, format, ids })
-  // A pipe can be read only once.
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const stop = () => process.exit(130)
-  process.once('SIGINT', stop)
-  try {
-    const path = join(folder, 'input')
-    await pipeline(file === '-' ? process.stdin : createReadStream(file), createWriteStream(path))
-    process.off('SIGINT', stop)
-    await importFrom({ path, name: file === '-' ? 'standard input' : file, format, ids })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await withInput(file, (input) => importFrom({ ...input, format, ids }))
 
   async function importFrom(source: Source): Promise<void> {
-    const { valid, problems } = await check(source)
+    const { valid, problems } = await checkEntries(source.name, animalsOf(source))
     if (problems.count > 0) {
       console.error(problems.lines.join('\n'))
       const wrong = `${number(problems.count)} of ${animals(valid + problems.count)} cannot be added`
@@ -66,21 +50,6 @@ async function hashOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const bytes of createReadStream(path)) hash.update(bytes as Uint8Array)
   return hash.digest('hex')
-}
-
-/** How many wrong entries are printed. */
-const SHOWN = 20
-
-async function check(source: Source) {
-  const lines: string[] = []
-  let valid = 0
-  let count = 0
-  for await (const { place, problem } of animalsOf(source)) {
-    if (problem === undefined) valid++
-    else if (++count <= SHOWN) lines.push(printable(`${source.name}, ${place}: ${problem}`))
-  }
-  if (count > SHOWN) lines.push(`and ${number(count - SHOWN)} more`)
-  return { valid, problems: { count, lines } }
 }
 
 async function add(pets: Pets, source: Source, { total, once }: { total: number; once: string }) {
