@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Argument, Command } from 'commander'
-import { MAX_LIMIT } from '../../src/model.ts'
+import { keyStates, MAX_LIMIT } from '../../src/model.ts'
 import { DEFAULT_BODY_LIMIT } from '../../src/options.ts'
+import { overlap } from '../../src/schemas/key.ts'
 import { positiveInteger, wholeNumber } from '../../src/schemas/options.ts'
 import { seed } from '../../src/testing/store/fault-list.ts'
 import { portNumber } from '../hosts/node/serve.ts'
 import { runBackup } from './backup.ts'
 import { runCopy } from './copy.ts'
-import { runIssue, runList, runRevoke, runUnban, runUpdate, runUsage } from './keys/keys.ts'
+import { runKeysImport } from './keys/import.ts'
+import { runIssue, runResume, runRevoke, runRotate, runSuspend, runUnban, runUpdate, runUsage } from './keys/keys.ts'
+import { runList } from './keys/list.ts'
+import { runPurge } from './keys/purge.ts'
 import { runOpenApi } from './openapi/openapi.ts'
 import { runExport } from './pets/export.ts'
 import { FORMATS } from './pets/files.ts'
@@ -181,17 +185,24 @@ function createProgram(): Command {
   const account = option('--account <name>', 'account of the key; its keys are counted together')
   const label = option('--label <text>', 'note for the list of keys')
   const limits = option('--limits <minute/day>', 'limits for this key only, such as 10/100', flags.parseLimits)
-  const expires = option('--expires <date>', 'when the key expires, such as 2030-01-31', flags.parseExpiry)
-  const plan = 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits'
+  const expires = option(
+    '--expires <time>',
+    'when the key expires, such as 2030-01-31 or 2030-01-31T12:00Z',
+    flags.parseTime,
+  )
+  const readOnly = option('--read-only', 'let the key only read: each create gets 403')
+  const plan = 'free, pro, business, or a plan with --limits or --plan-limits, such as enterprise'
+  const issuedJson = option('--json', 'print the token and the key as JSON')
   add(keys, 'issue', 'issue a key, and print its token', runIssue, [
     ...database,
     option('--plan <plan>', plan).makeOptionMandatory(),
     account,
     label,
     limits,
+    readOnly,
     expires,
     planLimits,
-    option('--json', 'print the token and the key as JSON'),
+    issuedJson,
   ])
   add(keys, 'update', 'change a key; its token stays the same', runUpdate, [
     id,
@@ -203,16 +214,43 @@ function createProgram(): Command {
     option('--no-label', 'remove the note'),
     limits,
     option('--no-limits', "remove the key's own limits; needs --plan"),
+    readOnly,
+    option('--no-read-only', 'let the key also add animals'),
     expires,
     option('--no-expires', 'let the key be valid until it is revoked'),
     planLimits,
     option('--json', 'print the changed key as JSON'),
   ])
-  add(keys, 'list', 'list every key ever issued, without tokens', runList, [
+  add(keys, 'list', 'list the keys, the oldest first, without tokens', runList, [
     ...database,
+    option('--account <name>', 'only keys of this account'),
+    option('--state <state>', 'only keys in this state').choices(keyStates),
     option('--json', 'print JSON'),
   ])
+  add(keys, 'rotate', 'give a key a new token, and print it', runRotate, [
+    id,
+    ...database,
+    option('--overlap <seconds>', 'how long the previous token stays valid', flags.wholeNumber(overlap)).default(0),
+    issuedJson,
+  ])
+  add(keys, 'suspend', 'reject the requests of a key until it is resumed', runSuspend, [id, ...database])
+  add(keys, 'resume', 'end the suspension of a key', runResume, [id, ...database])
   add(keys, 'revoke', 'revoke a key, or with - all keys whose ids are on standard input', runRevoke, [id, ...database])
+  add(keys, 'purge', 'remove the keys that expired or were revoked before a day', runPurge, [
+    ...database,
+    option('--ended-before <day>', 'the day, such as 2030-01-31', flags.parseTime).makeOptionMandatory(),
+  ])
+  add(
+    keys,
+    'import',
+    'add keys for tokens that customers use already; run it again if it was interrupted',
+    runKeysImport,
+    [
+      new Argument('<file>', 'JSON lines such as {"tokenSha256":"…","plan":"pro"}; - for standard input'),
+      ...database,
+      planLimits,
+    ],
+  )
   add(keys, 'usage', 'show what a key has used of its limits, without counting a request', runUsage, [
     id,
     ...database,
@@ -220,12 +258,7 @@ function createProgram(): Command {
     planLimits,
     option('--json', 'print JSON'),
   ])
-  add(keys, 'unban', 'end the ban of a key, and let its counts begin at zero', runUnban, [
-    id,
-    ...database,
-    redisUrl,
-    planLimits,
-  ])
+  add(keys, 'unban', 'end the ban of a key, and let its counts begin at zero', runUnban, [id, ...database, redisUrl])
 
   add(program, 'backup', 'copy a SQLite file, even while a server uses it; for PostgreSQL, use pg_dump', runBackup, [
     new Argument('<file>', 'name of the copy, a new file').argParser(flags.parseFile),

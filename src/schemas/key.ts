@@ -46,6 +46,12 @@ export const newKeyOptions = optionsOf<IssueOptions & Partial<AdoptOptions>>({
   tokenSha256: z.optional(tokenSha256),
 })
 
+/** The options of a key with the token of a customer, as one line of a file has them. */
+export const adoptOptions = optionsOf<AdoptOptions>(
+  { tokenSha256, ...issueShape },
+  { expected: 'an object with tokenSha256 and plan' },
+)
+
 /** Returns a schema that also accepts `null`, which removes the member from the key. */
 function removable<T>(schema: z.ZodMiniType<T>, expected: string) {
   return z.optional(z.union([schema, z.null()], expecting(`${expected}, or null`)))
@@ -82,6 +88,5 @@ export const keyFilter = optionsOf<Omit<KeyQuery, 'after' | 'limit'>>(filter)
 /** The longest overlap of two tokens: a year. */
 const MAX_OVERLAP = 31_536_000
 
-export const rotateOptions = optionsOf<RotateOptions>({
-  overlapSeconds: z._default(wholeNumber(0, MAX_OVERLAP, 'seconds'), 0),
-})
+export const overlap = wholeNumber(0, MAX_OVERLAP, 'seconds')
+export const rotateOptions = optionsOf<RotateOptions>({ overlapSeconds: z._default(overlap, 0) })

@@ -4,6 +4,7 @@ import { isPetStoreError } from '../../../src/errors.ts'
 import type { ManagedBackEnd } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import type { TableAccess } from '../../back-ends/shared/tables.ts'
+import { OutputError } from '../terminal/output.ts'
 
 export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */
@@ -46,13 +47,14 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
 
 /**
  * Adds the name of a file or database to the message of an error. Errors that are not about the file or
- * database are rethrown unchanged: they name a flag or an animal.
+ * database are rethrown unchanged: they name a flag or an animal, or are about the output.
  */
 export async function using<T>(name: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {
     if (isPetStoreError(error) && error.code !== 'service_unavailable') throw error
+    if (error instanceof OutputError) throw error
     throw new Error(`cannot use ${name}: ${innermostMessage(error)}`)
   }
 }

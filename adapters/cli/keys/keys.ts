@@ -1,19 +1,11 @@
 import { text } from 'node:stream/consumers'
-import { codeOf } from '../../../src/errors.ts'
-import {
-  type ApiKey,
-  createPetStore,
-  type KeyChanges,
-  type Keys,
-  type PlanLimits,
-  type Usage,
-  type UsageWindow,
-} from '../../../src/index.ts'
+import type { IssuedKey, KeyAccess, KeyChanges, PlanLimits, Usage, UsageWindow } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
-import { withCounts } from '../engines/back-end.ts'
-import { requireFile } from '../engines/sqlite-file.ts'
-import { type BackEndFlags, type DatabaseFlags, knownPlans, type PlanLimitsByName } from '../terminal/flags.ts'
-import { jsonWithTokens, plainWord, print, printable, printLines, readableJson, tableLines } from '../terminal/output.ts'
+import type { BackEndFlags, DatabaseFlags, PlanLimitsByName } from '../terminal/flags.ts'
+import { apiKeys, jsonWithTokens, print, printable, printLines, readableJson, shellWord } from '../terminal/output.ts'
+import { inBatches } from './batches.ts'
+import { keyTable } from './list.ts'
+import { alreadyRevoked, hasLimits, planProblem, rejectToken, withExistingKeys, withKey, withKeys } from './open.ts'
 
 /**
  * `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`.
@@ -26,6 +18,7 @@ interface KeyFlags<Removed> extends DatabaseFlags {
   readonly label?: string | Removed
   readonly limits?: PlanLimits | Removed
   readonly expires?: number | Removed
+  readonly readOnly?: true | Removed
   readonly json?: true
 }
 
@@ -34,87 +27,115 @@ interface KeyFlags<Removed> extends DatabaseFlags {
  * standard error.
  */
 export async function runIssue(flags: KeyFlags<never> & { readonly plan: string }): Promise<void> {
-  const { plan, account, label, limits, expires, json, planLimits, ...database } = flags
-  requirePlan(plan, planLimits, limits)
+  const { plan, account, label, limits, expires, readOnly, json, planLimits, ...database } = flags
+  requirePlan(plan, limits, planLimits)
+  const options = { plan, account, label, limits, access: accessOf(readOnly), expiresAt: expires }
   const failure = await withKeys({ ...database, planLimits }, async (keys) => {
-    const { token, key } = await keys.issue({ plan, account, label, limits, expiresAt: expires })
-    console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
+    const issued = await keys.issue(options)
+    console.error(`Issued ${issued.key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
-      await print(json ? jsonWithTokens({ token, key }) : token)
+      await printIssued(issued, json)
     } catch (error) {
-      await keys.revoke(key.id)
+      await keys.revoke(issued.key.id)
       return error
     }
   })
   if (failure !== undefined)
     throw new Error(`the token could not be printed, so its key was revoked: ${innermostMessage(failure)}`)
+  warnIfExpired(expires)
 }
 
-/** Calls `use` with the keys of a database. */
-async function withKeys<T>(
-  { planLimits, ...flags }: BackEndFlags & { readonly planLimits?: PlanLimitsByName },
-  use: (keys: Keys) => Promise<T>,
-): Promise<T> {
-  return withCounts(flags, ({ storage, keyStore, quota }) =>
-    use(createPetStore({ storage, keyStore, quota, plans: planLimits }).keys),
-  )
+/** Throws if the limits of the plan are unknown, with the names of the flags. */
+function requirePlan(plan: string, limits: PlanLimits | undefined, planLimits: PlanLimitsByName): void {
+  const problem = planProblem(plan, limits, planLimits)
+  if (problem !== undefined) throw new Error(`--${problem}: --limits 10/100`)
 }
 
-/**
- * Throws if the limits of the plan are unknown. With a key of this plan, a server would respond to
- * each request with 500.
- */
-function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
-  if (limits !== undefined) return
-  const plans = knownPlans(planLimits)
-  if (plan === 'enterprise' && !Object.hasOwn(planLimits, plan))
-    throw new Error(
-      '--limits: the plan enterprise has no limits of its own: give the limits of this key as perMinute/perDay, such as --limits 10/100',
-    )
-  if (!plans.includes(plan))
-    throw new Error(
-      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; for a plan of your own, repeat the --plan-limits of the server, such as --plan-limits gold=10/100, or give this key its own --limits 10/100`,
-    )
+/** `false` stands for `--no-read-only`. */
+function accessOf(readOnly: boolean | undefined): KeyAccess | undefined {
+  if (readOnly === undefined) return undefined
+  return readOnly ? 'read' : 'write'
 }
 
-export async function runList({ json, ...database }: DatabaseFlags & { readonly json?: true }): Promise<void> {
-  if (database.data !== undefined) requireFile(database.data)
-  const keys = await withKeys(database, (keys) => allOf(keys.all()))
-  if (json) await printLines(jsonLines(keys))
-  else if (keys.length === 0) await print('No keys have been issued.')
-  else await printLines(tableLines(HEADINGS, keys, toRow))
+function printIssued(issued: IssuedKey, json: true | undefined): Promise<void> {
+  return print(json ? jsonWithTokens(issued) : issued.token)
+}
+
+function warnIfExpired(expires: number | false | undefined): void {
+  if (typeof expires === 'number' && expires <= Date.now())
+    console.error(`This key has expired already, at ${timeText(expires)}: its requests get 401.`)
 }
 
 export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<void> {
-  const { plan, account, label, limits, expires, json, ...database } = flags
-  if (plan !== undefined) requirePlan(plan, database.planLimits, limits || undefined)
+  const { plan, account, label, limits, expires, readOnly, json, ...database } = flags
+  if (plan !== undefined) requirePlan(plan, limits || undefined, database.planLimits)
   const orNull = <Value>(value: Value | false | undefined) => (value === false ? null : value)
   const changes: KeyChanges = {
     plan,
     account: orNull(account),
     label: orNull(label),
     limits: orNull(limits),
+    access: accessOf(readOnly),
     expiresAt: orNull(expires),
   }
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
-  const key = await changeKey(id, database, (keys) => keys.update(id, changes))
+  const key = await withKey(id, database, (keys) => keys.update(id, changes))
   if (json) await print(readableJson(key, [], 2))
-  else await printLines(tableLines(HEADINGS, [key], toRow))
+  else await printLines(keyTable([key]))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
+  warnIfExpired(expires)
   if (account !== undefined)
     console.error(
       'Idempotency keys belong to the account: a create that was sent before this change and is sent again now adds a second animal.',
     )
 }
 
+interface RotateFlags extends DatabaseFlags {
+  readonly overlap: number
+  readonly json?: true
+}
+
+/** Prints the new token as {@link runIssue} does. */
+export async function runRotate(id: string, { overlap, json, ...database }: RotateFlags): Promise<void> {
+  const issued = await withKey(id, database, (keys) => keys.rotate(id, { overlapSeconds: overlap }))
+  const { previousTokenExpiresAt: end } = issued.key
+  const isValid = overlap > 0 && end !== undefined
+  const previous = isValid ? `is valid until ${timeText(end)}` : 'has ended'
+  console.error(
+    `Gave ${id} a new token. The previous one ${previous}; running servers know this within 30 seconds. The new token is shown only this once:`,
+  )
+  try {
+    await printIssued(issued, json)
+  } catch (error) {
+    const advice = isValid
+      ? `To get a token that is printed, run petstore keys rotate ${id} again, which ends the previous one at once`
+      : `Run petstore keys rotate ${id} again now, because no token of the key is known`
+    throw new Error(
+      `the new token could not be printed: ${innermostMessage(error)}. The key is not revoked, and its previous token ${previous}. ${advice}`,
+    )
+  }
+}
+
+export async function runSuspend(id: string, database: DatabaseFlags): Promise<void> {
+  await withKey(id, database, (keys) => keys.suspend(id))
+  await print(`Suspended ${id}. Running servers reject it within 30 seconds, until petstore keys resume ${id}.`)
+}
+
+export async function runResume(id: string, database: DatabaseFlags): Promise<void> {
+  await withKey(id, database, (keys) => keys.resume(id))
+  await print(`Resumed ${id}. Running servers accept it within 30 seconds.`)
+}
+
 export async function runRevoke(id: string, database: DatabaseFlags): Promise<void> {
   if (id === '-') return revokeAll((await text(process.stdin)).split(/\s+/).filter(Boolean), database)
-  await changeKey(id, database, async (keys) => {
-    if ((await keys.get(id))?.revokedAt !== undefined) throw new Error(`the key ${id} is already revoked`)
-    return keys.revoke(id)
+  const isRevoked = await withKey(id, database, async (keys) => {
+    const key = await keys.get(id)
+    await keys.revoke(id)
+    return key?.revokedAt !== undefined
   })
-  console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
+  if (isRevoked) throw alreadyRevoked(id)
+  await print(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
 /**
@@ -123,98 +144,51 @@ export async function runRevoke(id: string, database: DatabaseFlags): Promise<vo
  */
 async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promise<void> {
   ids.forEach(rejectToken)
-  if (database.data !== undefined) requireFile(database.data)
-  const revoked = await withKeys(database, async (keys) => {
-    let count = 0
-    for (const id of ids) {
+  let revoked = 0
+  await withExistingKeys(database, (keys) =>
+    inBatches(ids, async (id) => {
       const key = await keys.get(id)
-      if (key === undefined || key.revokedAt !== undefined) continue
+      if (key === undefined || key.revokedAt !== undefined) return
       await keys.revoke(id)
-      count++
-    }
-    return count
-  })
-  console.log(`Revoked ${revoked} of ${ids.length} keys. The others were revoked already or are unknown.`)
+      revoked++
+    }),
+  )
+  await print(`Revoked ${revoked} of ${apiKeys(ids.length)}. The others were revoked already or are unknown.`)
 }
 
-interface CountFlags extends BackEndFlags {
+interface UsageFlags extends BackEndFlags {
   readonly planLimits: PlanLimitsByName
+  readonly json?: true
 }
 
 /** Prints what a key has used of its limits. The call is not counted. */
-export async function runUsage(id: string, { json, ...flags }: CountFlags & { readonly json?: true }): Promise<void> {
-  const usage = await changeKey(id, flags, (keys) => keys.usage(id))
+export async function runUsage(id: string, { json, planLimits, ...flags }: UsageFlags): Promise<void> {
+  const usage = await withKey(id, { ...flags, planLimits }, async (keys) => {
+    const key = await keys.get(id)
+    if (key !== undefined && key.limits === undefined && !hasLimits(key.plan, planLimits)) return key.plan
+    return keys.usage(key ?? id)
+  })
+  if (typeof usage === 'string')
+    throw new Error(
+      `--plan-limits: the limits of the plan ${printable(usage)} are not known here: repeat the flag of the server, such as --plan-limits ${shellWord(`${usage}=10/100`)}`,
+    )
   await print(json ? readableJson(usage, [], 2) : usageText(usage))
 }
 
 /** Ends the ban of a key, and lets its counts begin at zero. */
-export async function runUnban(id: string, flags: CountFlags): Promise<void> {
-  await changeKey(id, flags, (keys) => keys.resetUsage(id))
-  console.log(`${id} is not banned, and its counts begin at zero. Running servers apply this within 5 seconds.`)
+export async function runUnban(id: string, flags: BackEndFlags): Promise<void> {
+  await withKey(id, flags, (keys) => keys.resetUsage(id))
+  await print(`${id} is not banned, and its counts begin at zero. Running servers apply this within 5 seconds.`)
 }
 
 function usageText({ plan, minute, day, bannedUntil }: Usage): string {
   const lineOf = (name: string, { limit, used, remaining, resetsAt }: UsageWindow) =>
-    `${name}  ${used} of ${limit} used, ${remaining} left, resets at ${new Date(resetsAt).toISOString()}`
-  const ban = bannedUntil === undefined ? 'no' : `until ${new Date(bannedUntil).toISOString()}`
+    `${name}  ${used} of ${limit} used, ${remaining} left, resets at ${timeText(resetsAt)}`
+  const ban = bannedUntil === undefined ? 'no' : `until ${timeText(bannedUntil)}`
   return [`Plan    ${printable(plan)}`, lineOf('Minute', minute), lineOf('Day   ', day), `Banned  ${ban}`].join('\n')
 }
 
-/** Calls `change` with the keys of a database. Its errors about the key are for the terminal. */
-async function changeKey<T>(
-  id: string,
-  flags: BackEndFlags & { readonly planLimits?: PlanLimitsByName },
-  change: (keys: Keys) => Promise<T>,
-): Promise<T> {
-  rejectToken(id)
-  if (flags.data !== undefined) requireFile(flags.data)
-  try {
-    return await withKeys(flags, change)
-  } catch (error) {
-    const code = codeOf(error)
-    if (code === 'key_not_found') throw unknownKey(id)
-    if (code === 'key_revoked') throw new Error(`the key ${id} is already revoked`)
-    throw error
-  }
-}
-
-async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
-
-/** The error message does not contain the token, because logs may show the message. */
-function rejectToken(id: string): void {
-  if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
-}
-
-function unknownKey(id: string): Error {
-  return new Error(`there is no key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
-}
-
-const HEADINGS = ['ID', 'STATE', 'PLAN', 'LIMITS', 'ACCOUNT', 'ISSUED', 'EXPIRES', 'LABEL']
-
-function toRow(key: ApiKey): string[] {
-  const { id, plan, limits, account = '-', createdAt, expiresAt, label = '' } = key
-  const ownLimits = limits === undefined ? '-' : `${limits.perMinute}/${limits.perDay}`
-  return [id, stateOf(key), plan, ownLimits, account, instant(createdAt), instant(expiresAt), label]
-}
-
-function stateOf({ revokedAt, expiresAt }: ApiKey): string {
-  if (revokedAt !== undefined) return 'revoked'
-  return expiresAt !== undefined && expiresAt <= Date.now() ? 'expired' : 'valid'
-}
-
-function instant(time: number | undefined): string {
-  if (time === undefined) return '-'
-  // The JSON of an invalid date is `null`.
-  return new Date(time).toJSON()?.slice(0, 16) ?? String(time)
-}
-
-/** A JSON array with one key on each line, so that programs can also read it line by line. */
-function* jsonLines(keys: readonly ApiKey[]): Generator<string> {
-  yield '['
-  for (const [index, key] of keys.entries()) yield `${readableJson(key)}${index < keys.length - 1 ? ',' : ''}`
-  yield ']'
+function timeText(time: number): string {
+  // The JSON of a date after the year 275760 is `null`.
+  return new Date(time).toJSON() ?? String(time)
 }

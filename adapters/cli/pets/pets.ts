@@ -107,12 +107,13 @@ function unknownPet(id: bigint): Error {
   return new Error(`there is no animal with the id ${id}`)
 }
 
-function printPet(pet: Pet, json: true | undefined): Promise<void> {
-  return json ? print(escapeHidden(writePet(pet))) : printLines(tableOf([pet]))
+async function printPet(pet: Pet, json: true | undefined): Promise<void> {
+  if (json) await print(escapeHidden(writePet(pet)))
+  else await printLines(tableOf([pet]))
 }
 
 const HEADINGS = ['ID', 'STATUS', 'CATEGORY', 'NAME']
 
-function tableOf(pets: readonly Pet[]): Iterable<string> {
+function tableOf(pets: readonly Pet[]): AsyncIterable<string> {
   return tableLines(HEADINGS, pets, ({ id, status, categoryId, name }) => [`${id}`, status, `${categoryId}`, name])
 }

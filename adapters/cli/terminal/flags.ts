@@ -8,8 +8,8 @@ import { problemText } from '../../../src/schemas/expected.ts'
 import { int64, parseInt64 } from '../../../src/schemas/int64.ts'
 import { limits } from '../../../src/schemas/limits.ts'
 import { newPet, petStatus } from '../../../src/schemas/pet.ts'
+import { time } from '../../../src/schemas/time.ts'
 import { isHttpUrl, trimEndOf } from '../../../src/support/text.ts'
-import { isInstant } from '../../../src/support/time.ts'
 import type { FaultDelay } from '../../../src/testing/index.ts'
 import type { TrustProxy } from '../../hosts/node/index.ts'
 
@@ -248,15 +248,11 @@ function splitList(text: string): string[] {
   return text.split(',').map((part) => part.trim())
 }
 
-/** Returns milliseconds since the Unix epoch. */
-export function parseExpiry(text: string): number {
-  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text
-  if (!isInstant(instant))
-    throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
-  const time = Date.parse(instant)
-  if (time <= Date.now()) throw new InvalidArgumentError('Expected a date in the future, got a date in the past.')
-  return time
-}
+/** Accepts what `petStore.keys` accepts, and returns milliseconds since the Unix epoch. */
+export const parseTime = expecting(
+  'a time such as 2030-01-31 (the start of this UTC day), 2030-01-31T12:00Z, or milliseconds since the Unix epoch',
+  (text) => time.safeParse(/^\d+$/.test(text) ? Number(text) : text).data,
+)
 
 interface SecretFlags {
   readonly databaseUrl?: string

@@ -1,10 +1,20 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { escapeHidden, readableText, withoutSecrets } from '../../../src/support/readable-text.ts'
 
-/** Unlike `console.log`, rejects if the line cannot be written. */
+/** The output cannot be written, perhaps because the program that reads it has ended. */
+export class OutputError extends Error {
+  readonly code: string | undefined
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(cause.message, { cause })
+    this.code = cause.code
+  }
+}
+
+/** Unlike `console.log`, rejects if the line cannot be written: with an {@link OutputError}. */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(`${text}\n`, (error) => (error ? reject(error) : resolve()))
+    process.stdout.write(`${text}\n`, (error) => (error ? reject(new OutputError(error)) : resolve()))
   })
 }
 
@@ -13,39 +23,61 @@ export function animals(count: number): string {
   return count === 1 ? '1 animal' : `${count.toLocaleString('en')} animals`
 }
 
-/** Prints lines, a thousand at a time, so that not all of them have to be in memory. */
-export async function printLines(lines: Iterable<string>): Promise<void> {
+/** Returns a number of keys in words, such as `1,204 keys`. */
+export function apiKeys(count: number): string {
+  return count === 1 ? '1 key' : `${count.toLocaleString('en')} keys`
+}
+
+/** How many lines are in memory and printed at once. */
+const LINES_AT_ONCE = 1_000
+
+/** Prints lines, and returns their number. */
+export async function printLines(lines: Iterable<string> | AsyncIterable<string>): Promise<number> {
+  let count = 0
   let waiting: string[] = []
   const flush = async () => {
     if (waiting.length > 0) await print(waiting.join('\n'))
     waiting = []
   }
-  for (const line of lines) {
+  for await (const line of lines) {
+    count++
     waiting.push(line)
-    if (waiting.length === 1_000) await flush()
+    if (waiting.length === LINES_AT_ONCE) await flush()
   }
   await flush()
+  return count
 }
 
 /**
- * Returns a table. Computes each row twice, for the widths and to print it, because the texts of a
- * million rows would fill the memory.
+ * Returns a table; without items, not even its headings. A column gets wider when a thousand later rows
+ * need it, because all rows would fill the memory.
  */
-export function* tableLines<T>(
+export async function* tableLines<T>(
   headings: readonly string[],
-  items: readonly T[],
+  items: Iterable<T> | AsyncIterable<T>,
   cellsOf: (item: T) => readonly string[],
-): Generator<string> {
-  const rowOf = (item: T) => cellsOf(item).map(printable)
-  const widths = headings.map(({ length }) => length)
-  for (const item of items)
-    for (const [column, { length }] of rowOf(item).entries()) widths[column] = Math.max(widths[column] ?? 0, length)
-  const lineOf = (row: readonly string[]) => {
-    const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
-    return padded.join('  ').trimEnd()
+): AsyncGenerator<string, void, undefined> {
+  const widths: number[] = []
+  const linesOf = (rows: readonly (readonly string[])[]) => {
+    for (const row of rows)
+      for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length)
+    return rows.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
   }
-  yield lineOf(headings)
-  for (const item of items) yield lineOf(rowOf(item))
+  let rows: (readonly string[])[] = [headings]
+  let isEmpty = true
+  for await (const item of items) {
+    isEmpty = false
+    rows.push(cellsOf(item).map(printable))
+    if (rows.length < LINES_AT_ONCE) continue
+    yield* linesOf(rows)
+    rows = []
+  }
+  if (!isEmpty) yield* linesOf(rows)
 }
 
 /**

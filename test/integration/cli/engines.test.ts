@@ -60,7 +60,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const second = await serve(...database)
     expect(await (await list(second, token)).json()).toEqual(pets)
     const listed = await runPetstore(['keys', 'list', ...database])
-    expect(listed.stdout).toMatch(/^key_\w+ +valid +pro .* ours$/m)
+    expect(listed.stdout).toMatch(/^key_\w+ +active +pro .* ours$/m)
     const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
     expect(await runPetstore(['keys', 'revoke', id, ...database])).toMatchObject({ code: 0, stderr: '' })
   })

@@ -58,8 +58,23 @@ test('logs the notice about a proxy as a warning without a stack', () => {
   })
 })
 
-test('a table has room for more rows than a function takes arguments', () => {
-  const rows = Array.from({ length: 200_000 }, (_, i) => i)
-  const lines = [...tableLines(['NUMBER', 'NAME'], rows, (i) => [String(i), '\u001b[2J'])]
-  expect([lines.length, lines[0], lines[1]]).toEqual([200_001, 'NUMBER  NAME', '0       \\u001b[2J'])
+async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all
+}
+
+test('a table reads its items when they are needed, and widens a column for later ones', async () => {
+  let count = 0
+  const items = function* () {
+    while (count < 3_000) yield count++
+  }
+  const table = tableLines(['NUMBER', 'NAME'], items(), (i) => [i < 2_000 ? `${i}` : 'longer than NUMBER', '\u001b[2J'])
+  expect([(await table.next()).value, (await table.next()).value]).toEqual(['NUMBER  NAME', '0       \\u001b[2J'])
+  expect(count).toBeLessThan(1_001)
+  expect((await linesOf(table)).at(-1)).toBe('longer than NUMBER  \\u001b[2J')
+})
+
+test('a table without items has no line', async () => {
+  expect(await linesOf(tableLines(['NUMBER'], [], () => []))).toEqual([])
 })
