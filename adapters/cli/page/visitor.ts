@@ -39,15 +39,19 @@ export function isFromThisMachine(request: ApiRequest): boolean {
 }
 
 /**
- * Returns whether the `Host` header is one that no website can have: an IP address, a name without
- * a dot, such as a service in a compose file, or `ownName`. A website may let its own host name
- * point to this server (DNS rebinding).
+ * Matches the name of a service in a compose file, `host.docker.internal`, a name in a Kubernetes
+ * cluster, and others that no public website can have.
+ */
+const PRIVATE_NAME = /^(?:[\w-]+|[\w.-]+\.(?:internal|local|localhost|test))$/i
+
+/**
+ * Returns whether the `Host` header is one that no website can have: an IP address, a private name,
+ * or `ownName`. A website may let its own host name point to this server (DNS rebinding).
  */
 export function isSafeHost(request: ApiRequest, ownName: string): boolean {
   const [, host = ''] = /^(\[[\da-f:.]+\]|[^:]+)(?::\d{1,5})?$/i.exec(request.header('host') ?? '') ?? []
-  return (
-    isIP(host.replace(/^\[|\]$/g, '')) !== 0 || /^[\w-]+$/.test(host) || host.toLowerCase() === ownName.toLowerCase()
-  )
+  const isOwnName = host.toLowerCase() === ownName.toLowerCase()
+  return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || PRIVATE_NAME.test(host) || isOwnName
 }
 
 export function isLoopback(host: string): boolean {

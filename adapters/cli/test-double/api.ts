@@ -73,7 +73,8 @@ const ONLY_THIS_MACHINE =
 
 const ONLY_SAFE_HOSTS =
   'Expected a request from a program, with the secret of this run or of --control-secret in its path, to an IP address, a name ' +
-  'without a dot, or the name of --control-host; got one without the secret, to another name, from a web page, or through a proxy.'
+  'without a dot or in .internal, .local, .localhost or .test, or the name of --control-host; got one without the secret, to ' +
+  'another name, from a web page, or through a proxy.'
 
 async function respond(router: Router, request: ApiRequest, { secret, host }: ControlAccess): Promise<ApiResponse> {
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []

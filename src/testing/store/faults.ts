@@ -32,7 +32,7 @@ export interface FaultSwitch {
   failTimes(times: number, error?: unknown): void
   /**
    * Makes the next `times` calls wait by `setTimeout`, which fake timers can advance. `[100, 800]`
-   * stands for a random wait.
+   * stands for a random wait; 0 ends the waits.
    * @default every call until `recover`
    */
   delay(milliseconds: FaultDelay, times?: number): void

@@ -55,7 +55,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly keys: Keys
   /** The quota store. Use it to count requests without sending them. */
   readonly quota: QuotaStore
-  /** Makes storage, key store and quota store fail or wait, and breaks connections. */
+  /** Makes storage, key store and quota store fail or wait, and delays responses or breaks connections. */
   readonly faults: PortFaults
   /** The last 1,000 requests with their responses, the oldest first. */
   readonly requests: RequestJournal

@@ -484,22 +484,26 @@ describe('errors', () => {
     ['[fd00::2]:3001', 200],
     ['localhost', 200],
     ['pets:3001', 200],
-    ['Pets.test:3001', 200],
-    ['pets.example:3001', 403],
+    ['Pets.example:3001', 200],
+    ['host.docker.internal:3001', 200],
+    ['pets.default.svc.cluster.local', 200],
+    ['other.example:3001', 403],
+    ['pets.example.evil.example:3001', 403],
+    ['local.example', 403],
     ['172.18.0.2.example:3001', 403],
     ['[::1].example', 403],
     ['', 403],
-  ])('with --control-host pets.test, a request of another machine to %j gets %i', async (host, status) => {
-    const { control } = await open('pets.test')
+  ])('with --control-host pets.example, a request of another machine to %j gets %i', async (host, status) => {
+    const { control } = await open('pets.example')
     expect((await control('GET', '/clock', undefined, { host })).status).toBe(status)
   })
 
   test.each([
-    [{ origin: 'http://pets.test:3001' }, '/of-this-run'],
+    [{ origin: 'http://pets.example:3001' }, '/of-this-run'],
     [{ via: '1.1 proxy' }, '/of-this-run'],
     [{}, '/of-another-run'],
-  ])('with --control-host pets.test, %j to %s gets 403', async (headers, base) => {
-    const { control } = await open('pets.test')
-    expect((await control('GET', '/clock', undefined, { host: 'pets.test', ...headers }, base)).status).toBe(403)
+  ])('with --control-host pets.example, %j to %s gets 403', async (headers, base) => {
+    const { control } = await open('pets.example')
+    expect((await control('GET', '/clock', undefined, { host: 'pets.example', ...headers }, base)).status).toBe(403)
   })
 })
