@@ -6,8 +6,8 @@ test('the environment has no classes of fetch', () => {
 })
 
 test('a test store works without fetch', async () => {
-  const { handle, token, keyStore, requests } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
-  const { key } = await keyStore.issue({ plan: 'pro' })
+  const { handle, token, keys, requests } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+  const { key } = await keys.issue({ plan: 'pro' })
   expect(key.plan).toBe('pro')
   const header = (name) => (name === 'authorization' ? `Bearer ${token}` : undefined)
   const response = await handle({ method: 'GET', target: '/v1/pets', header, body: async () => new Uint8Array() })
