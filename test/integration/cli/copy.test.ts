@@ -45,6 +45,10 @@ async function fill({ storage, keyStore, quota }: ManagedBackEnd) {
   const issued = await keyStore.issue({ plan: 'enterprise', account: 'Zoë 🐕', limits: { perMinute: 7, perDay: 9 } })
   const { key: revoked } = await keyStore.issue({ plan: 'free', label: '\uff5e', expiresAt: Date.now() + 1e9 })
   await keyStore.revoke(revoked.id)
+  const { key: other } = await keyStore.issue({ plan: 'pro', access: 'read', account: 'Zoë 🐕' })
+  await keyStore.rotate(issued.key.id, { overlapSeconds: 3_600 })
+  await keyStore.suspend(other.id)
+  await keyStore.recordUse([issued.key.id, other.id], '2026-01-31')
   for (const subject of ['account:Zoë 🐕', 'account:\uff5e', 'address:192.0.2.1'])
     for (let i = 0; i < 3; i++) await quota.spend(spending(subject))
   return issued
@@ -59,7 +63,11 @@ async function allOf(storage: PetStorage) {
 async function expectEqual(source: ManagedBackEnd, target: ManagedBackEnd, token: string) {
   expect(await allOf(target.storage)).toEqual(await allOf(source.storage))
   expect(await target.keyStore.list({ limit: 1_000 })).toEqual(await source.keyStore.list({ limit: 1_000 }))
-  expect(await target.keyStore.find(token)).toMatchObject({ account: 'Zoë 🐕' })
+  const [rotated, , suspended] = await target.keyStore.list({ limit: 3 })
+  expect(rotated).toMatchObject({ lastUsedOn: '2026-01-31', previousTokenExpiresAt: expect.any(Number) })
+  expect(suspended).toMatchObject({ access: 'read', suspendedAt: expect.any(Number), lastUsedOn: '2026-01-31' })
+  // This is the token before the rotation.
+  expect(await target.keyStore.find(token)).toMatchObject({ account: 'Zoë 🐕', tokenExpiresAt: expect.any(Number) })
   for (const subject of ['account:Zoë 🐕', 'account:\uff5e', 'address:192.0.2.1']) {
     const request = spending(subject)
     const [copied, original] = [await target.quota.peek?.(request), await source.quota.peek?.(request)]
@@ -92,7 +100,7 @@ test('a second copy takes over what was added, changed and removed, and --verify
   const verified = await copy(source.address, target.address, '--verify', '--json')
   const changed = { rows: 1_204, missing: 1, different: 1, superfluous: 1 }
   expect(verified.code).toBe(1)
-  expect(resultOf(verified)).toMatchObject({ equal: false, tables: { pets: changed, keys: { rows: 2, ...EQUAL } } })
+  expect(resultOf(verified)).toMatchObject({ equal: false, tables: { pets: changed, keys: { rows: 3, ...EQUAL } } })
   expect(resultOf(await copy(source.address, target.address, '--json')).tables.pets).toEqual(changed)
   expect(await allOf(target.storage)).toEqual(await allOf(source.storage))
 })
