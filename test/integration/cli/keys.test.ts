@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Libsql from 'libsql'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
@@ -10,10 +13,18 @@ import { runPetstore, startCommand } from '../../support/petstore-command.ts'
 import { noPostgres, usePostgres } from '../../support/use-postgres.ts'
 
 interface TestStore {
+  /** An empty folder. */
+  readonly folder: string
   /** The flag of the database. */
   readonly flags: readonly string[]
   /** Opens the database in this process, beside the command. */
   open(keyCache?: KeyCacheOptions | false): ManagedBackEnd
+}
+
+const LIMITS = { perMinute: 7, perDay: 70 }
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
 }
 
 function describeKeys(newStore: () => TestStore) {
@@ -38,6 +49,13 @@ function describeKeys(newStore: () => TestStore) {
 
   async function listed(...flags: string[]) {
     return JSON.parse(await output('list', '--json', ...flags))
+  }
+
+  /** Writes a file, and returns its path. */
+  function write(lines: readonly (string | undefined)[]): string {
+    const path = join(store.folder, 'keys.jsonl')
+    writeFileSync(path, lines.join('\n'))
+    return path
   }
 
   async function expectError(args: readonly string[], message: string | RegExp) {
@@ -148,6 +166,72 @@ function describeKeys(newStore: () => TestStore) {
     expect(await status()).toBe(401)
   })
 
+  test('purge removes what had ended before a day, and nothing when it is run again', async () => {
+    const backEnd = store.open()
+    const issueAt = (expiresAt?: string) => backEnd.keyStore.issue({ plan: 'pro', expiresAt })
+    for (let i = 0; i < 120; i++) await issueAt('2026-01-30T23:59Z')
+    const lateKey = await issueAt('2026-01-31')
+    const revoked = await issueAt('2999-01-31')
+    const endedBefore = await issueAt('2026-01-30')
+    for (const { key } of [revoked, endedBefore]) await backEnd.keyStore.revoke(key.id)
+    const valid = await issueAt()
+    const purge = () => output('purge', '--ended-before', '2026-01-31')
+    expect(await purge()).toBe('Removed 121 keys that had ended before 2026-01-31T00:00:00.000Z.\n')
+    expect(await purge()).toBe('Removed 0 keys that had ended before 2026-01-31T00:00:00.000Z.\n')
+    const ids = (await listed()).map(({ id }: { id: string }) => id)
+    expect(ids).toEqual([lateKey, revoked, valid].map(({ key }) => key.id))
+  })
+
+  test('import adds keys for the tokens of customers, and leaves out those that exist', async () => {
+    const tokens = Array.from({ length: 120 }, (_, i) => `sk.live/${i}=`)
+    const lines = tokens.map((token) => JSON.stringify({ tokenSha256: hashOf(token), plan: 'gold', account: token }))
+    const expiring = { plan: 'pro', label: 'a', access: 'read', expiresAt: '2999-01-31', limits: LIMITS }
+    const file = write([
+      ...lines,
+      '',
+      JSON.stringify({ tokenSha256: hashOf('last').toUpperCase(), ...expiring }),
+      lines[0],
+    ])
+    const add = () => output('import', file, '--plan-limits', 'gold=7/70')
+    expect(await add()).toBe('Added 121 keys. Left out 1 key whose tokens exist.\n')
+    expect(await add()).toBe('Added 0 keys. Left out 122 keys whose tokens exist.\n')
+    const { keyStore } = store.open()
+    for (const token of [tokens[0], tokens[119]] as string[])
+      expect(await keyStore.find(token)).toMatchObject({ plan: 'gold', account: token })
+    expect(await keyStore.find('last')).toMatchObject({ ...expiring, expiresAt: Date.UTC(2999, 0, 31) })
+    expect((await listed()).map(({ account }: { account?: string }) => account)).toEqual([...tokens, undefined])
+  })
+
+  test('import names each wrong line, adds nothing, and prints no token', async () => {
+    const tokenSha256 = hashOf('valid')
+    const wrong = [
+      { tokenSha256: 'secret', plan: 'pro' },
+      { tokenSha256, plan: 'secret' },
+      { tokenSha256, plan: 'pro', secret: 'secret' },
+      { tokenSha256, plan: 'pro', access: 'secret', expiresAt: 'secret', limits: { secret: 1 } },
+      ['secret'],
+      { plan: 'enterprise' },
+    ]
+    const file = write([...[{ tokenSha256, plan: 'pro' }, ...wrong].map((line) => JSON.stringify(line)), 'secret'])
+    const { code, stdout, stderr } = await run('import', file)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr.replaceAll(file, 'keys.jsonl').split('\n')).toEqual([
+      'keys.jsonl, line 2: tokenSha256: expected the SHA-256 of the token in hexadecimal, which has 64 digits',
+      expect.stringMatching(/line 3: plan: expected one of free, pro, .*--plan-limits gold=10\/100/),
+      expect.stringMatching(/line 4: expected no other members than tokenSha256, plan, account, /),
+      expect.stringMatching(
+        /line 5: limits\.perMinute: expected .*; access: expected read or write; expiresAt: expected /,
+      ),
+      'keys.jsonl, line 6: expected an object with tokenSha256 and plan',
+      expect.stringMatching(/line 7: tokenSha256: expected the SHA-256/),
+      'keys.jsonl, line 8: cannot be read as JSON',
+      'petstore: 7 of 8 keys cannot be added, so none was added: correct them',
+      '',
+    ])
+    expect(stderr).not.toContain('secret')
+    expect(await store.open().keyStore.list({ limit: 1 })).toEqual([])
+  })
+
   test('a command for one key rejects an unknown id and a revoked key, and prints no token', async () => {
     const { key } = await issue()
     await output('revoke', key.id)
@@ -163,12 +247,18 @@ function describeKeys(newStore: () => TestStore) {
   })
 }
 
+function newFolder(): string {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  return folder
+}
+
 describe('on SQLite', () => {
   describeKeys(() => {
-    const { folder, remove } = temporaryFolder()
-    onTestFinished(remove)
-    const path = `${folder}/pets.db`
+    const folder = newFolder()
+    const path = join(folder, 'pets.db')
     return {
+      folder,
       flags: ['--data', path],
       open: (keyCache) => {
         const database = new Libsql(path)
@@ -183,6 +273,7 @@ describe.skipIf(noPostgres)('on PostgreSQL', () => {
   const database = usePostgres()
   beforeEach(() => database.renew())
   describeKeys(() => ({
+    folder: newFolder(),
     flags: ['--database-url', database.url],
     open: (keyCache) => postgres(database.pool, { keyCache }),
   }))
