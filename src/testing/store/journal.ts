@@ -101,8 +101,6 @@ const nextOptions = optionsOf<NextRequestOptions>({
   timeout: z.optional(milliseconds),
 })
 
-export type Journal = ReturnType<typeof createJournal>
-
 export function createJournal(clock: Clock) {
   const entries: RecordedRequest[] = []
   const returned = new WeakSet<RecordedRequest>()
@@ -149,7 +147,9 @@ export function createJournal(clock: Clock) {
     })
     return withTimeout(found, timeout, () => {
       limit.abort()
-      const latest = entries.slice(-LISTED).map(({ method, path, response }) => `${method} ${path} ${response?.status}`)
+      const latest = entries
+        .slice(-LISTED)
+        .map(({ method, path, response }) => `${method} ${path} ${response?.status ?? 'without a response'}`)
       const journal = latest.length === 0 ? 'is empty' : `ends with ${latest.join(', ')}`
       return new PetStoreError(
         'request_timeout',
