@@ -1,5 +1,6 @@
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, ManagedKeyStore } from '../ports.ts'
+import { DAY } from '../support/time.ts'
 
 /** How many keys one call of the key store records. */
 const AT_ONCE = 1_000
@@ -17,7 +18,8 @@ export function useRecorder(
   /** The keys that were seen on this day. */
   const seen = new Set<string>()
   const waiting = new Set<string>()
-  let today = ''
+  /** The number of the UTC day since 1970. */
+  let today = -1
   let isRecording = false
   let isFailing = false
 
@@ -27,7 +29,7 @@ export function useRecorder(
       const ids = Array.from(waiting).slice(0, AT_ONCE)
       for (const id of ids) waiting.delete(id)
       try {
-        await keyStore.recordUse?.(ids, today)
+        await keyStore.recordUse?.(ids, dayOf(today))
         isFailing = false
       } catch (error) {
         if (!isFailing) onFailure(error)
@@ -41,7 +43,7 @@ export function useRecorder(
 
   return ({ id }) => {
     if (!keyStore.recordUse || !id) return
-    const day = new Date(clock.now()).toISOString().slice(0, 10)
+    const day = Math.floor(clock.now() / DAY)
     if (day !== today) {
       seen.clear()
       today = day
@@ -51,4 +53,8 @@ export function useRecorder(
     waiting.add(id)
     if (!isRecording) void record()
   }
+}
+
+function dayOf(day: number): string {
+  return new Date(day * DAY).toISOString().slice(0, 10)
 }
