@@ -200,7 +200,11 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
   const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
   let isMalformedTokenReported = false
-  const recordUse = useRecorder(ports.keyStore, clock, (error) => reportFault(error, observers, {}))
+  const recordUse = useRecorder(ports.keyStore, {
+    clock,
+    timeout: timeouts.timeout,
+    onFailure: (error) => reportFault(error, observers, {}),
+  })
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
     createPet: (context) =>

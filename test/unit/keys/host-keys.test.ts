@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   cachedKeyStore,
   createPetStore,
@@ -324,6 +324,62 @@ describe('the day of the last use', () => {
     const ids = issued.slice(1).map(({ key }) => key.id)
     expect(recordUse).toHaveBeenLastCalledWith(ids, '2026-01-31', expect.anything())
     finish()
+  })
+
+  test('is the day of the request, if its call waits until midnight', async () => {
+    const calls: { ids: readonly string[]; day: string; finish: () => void }[] = []
+    const { keys, statusOf, clock } = openRecorded(
+      (ids, day) => new Promise((finish) => calls.push({ ids, day, finish })),
+    )
+    const [first, second, third] = await Promise.all(
+      ['a', 'b', 'c'].map((label) => keys.issue({ plan: 'free', label })),
+    )
+    clock.set(Date.UTC(2026, 0, 31, 23, 59, 59))
+    await statusOf(first?.token ?? '')
+    await statusOf(second?.token ?? '')
+    clock.advance(1_000)
+    await statusOf(third?.token ?? '')
+    for (const count of [1, 2, 3]) {
+      await vi.waitFor(() => expect(calls.length).toBe(count))
+      calls.at(-1)?.finish()
+    }
+    expect(calls.map(({ ids, day }) => [ids, day])).toEqual([
+      [[first?.key.id], '2026-01-31'],
+      [[second?.key.id], '2026-01-31'],
+      [[third?.key.id], '2026-02-01'],
+    ])
+  })
+
+  test('is not written again by another store on the same day', async () => {
+    const clock = manualClock(START)
+    const backEnd = memory({ clock })
+    const first = open({ clock, ...backEnd })
+    const { token } = await first.keys.issue({ plan: 'free' })
+    await first.statusOf(token)
+    const recordUse = vi.fn(async () => {})
+    const keyStore: ManagedKeyStore = { ...backEnd.keyStore, recordUse }
+    const second = open({ clock, ...backEnd, keyStore })
+    await second.statusOf(token)
+    expect(recordUse).not.toHaveBeenCalled()
+  })
+
+  // On Workers, not even the timer of the time limit fires after the end of a request.
+  test('is tried again after a call that stays pending for ever', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+    const recordUse = vi.fn(() => new Promise<void>(() => {}))
+    const { keys, statusOf, clock } = openRecorded(recordUse)
+    const { token, key } = await keys.issue({ plan: 'free' })
+    await statusOf(token)
+    clock.advance(10_000)
+    await statusOf(token)
+    expect(recordUse).toHaveBeenCalledTimes(1)
+    clock.advance(1)
+    await statusOf(token)
+    expect(recordUse).toHaveBeenCalledTimes(2)
+    expect(recordUse).toHaveBeenLastCalledWith([key.id], '2026-01-31', expect.anything())
   })
 
   test('reports a failure once, and tries again at the next request', async () => {
