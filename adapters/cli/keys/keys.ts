@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import type { IssuedKey, KeyAccess, KeyChanges, PlanLimits, Usage, UsageWindow } from '../../../src/index.ts'
+import { PetStoreError } from '../../../src/errors.ts'
+import type { ApiKey, IssuedKey, KeyAccess, KeyChanges, PlanLimits, Usage, UsageWindow } from '../../../src/index.ts'
 import { innermostMessage } from '../../../src/support/describe-value.ts'
 import type { BackEndFlags, DatabaseFlags, PlanLimitsByName } from '../terminal/flags.ts'
 import { apiKeys, jsonWithTokens, print, printable, printLines, readableJson, shellWord } from '../terminal/output.ts'
@@ -153,7 +154,9 @@ async function revokeAll(ids: readonly string[], database: DatabaseFlags): Promi
       revoked++
     }),
   )
-  await print(`Revoked ${revoked} of ${apiKeys(ids.length)}. The others were revoked already or are unknown.`)
+  await print(
+    `Revoked ${revoked.toLocaleString('en')} of ${apiKeys(ids.length)}. The others were revoked already or are unknown.`,
+  )
 }
 
 interface UsageFlags extends BackEndFlags {
@@ -165,14 +168,16 @@ interface UsageFlags extends BackEndFlags {
 export async function runUsage(id: string, { json, planLimits, ...flags }: UsageFlags): Promise<void> {
   const usage = await withKey(id, { ...flags, planLimits }, async (keys) => {
     const key = await keys.get(id)
-    if (key !== undefined && key.limits === undefined && !hasLimits(key.plan, planLimits)) return key.plan
+    if (key !== undefined && key.limits === undefined && !hasLimits(key.plan, planLimits)) throw unknownLimits(key)
     return keys.usage(key ?? id)
   })
-  if (typeof usage === 'string')
-    throw new Error(
-      `--plan-limits: the limits of the plan ${printable(usage)} are not known here: repeat the flag of the server, such as --plan-limits ${shellWord(`${usage}=10/100`)}`,
-    )
   await print(json ? readableJson(usage, [], 2) : usageText(usage))
+}
+
+function unknownLimits({ plan }: ApiKey): PetStoreError {
+  const example = `--plan-limits ${shellWord(`${plan}=10/100`)}`
+  const text = `the limits of the plan ${printable(plan)} are not known here: repeat the flag of the server, such as ${example}`
+  return new PetStoreError('invalid_option', `--plan-limits: ${text}`)
 }
 
 /** Ends the ban of a key, and lets its counts begin at zero. */

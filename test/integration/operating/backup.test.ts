@@ -154,7 +154,7 @@ describe('the documented restore', () => {
     database.close()
 
     const { stdout } = await restore()
-    expect(stdout).toContain('Revoked 1 of 65003 keys.')
+    expect(stdout).toContain('Revoked 1 of 65,003 keys.')
     const restored = sqlite(new Database(data)).keyStore
     const found = await Promise.all([kept, revoked, known, late].map(({ token }) => restored.find(token)))
     expect(found.map((key) => key !== undefined)).toEqual([true, false, false, false])
