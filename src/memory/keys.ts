@@ -21,6 +21,9 @@ export function memoryKeyStore(clock: Clock, initial: readonly IssuedKey[] = [])
   const byId = new Map<string, Entry>()
   /** All keys by ascending id. */
   const all: Entry[] = []
+  /** Issued tokens by their hashes. Only `adopt` computes the hashes, because jsdom has no SHA-256. */
+  const byHash = new Map<string, string>()
+  const unhashed = new Set<string>()
   const newId = newKeyIds()
   let hasAdopted = false
 
@@ -30,7 +33,18 @@ export function memoryKeyStore(clock: Clock, initial: readonly IssuedKey[] = [])
     all.splice(positionAfter(all, entry.key.id), 0, entry)
   }
 
-  for (const { token, key } of initial) add({ token, key })
+  async function isIssued(tokenSha256: string): Promise<boolean> {
+    for (const token of unhashed) {
+      byHash.set(await hashToken(token), token)
+      unhashed.delete(token)
+    }
+    return byToken.has(byHash.get(tokenSha256) ?? '')
+  }
+
+  for (const { token, key } of initial) {
+    add({ token, key })
+    unhashed.add(token)
+  }
 
   function keyOf(token: string): ApiKey | undefined {
     const entry = byToken.get(token)
@@ -57,12 +71,13 @@ export function memoryKeyStore(clock: Clock, initial: readonly IssuedKey[] = [])
       const key = newKeyWithoutToken(options, clock.now(), newId)
       const token = newToken()
       add({ key, token })
+      unhashed.add(token)
       return { token, key }
     },
     async adopt(tokenSha256, options) {
       const key = newKeyWithoutToken(options, clock.now(), newId)
       const token = adopted(tokenSha256)
-      if (byToken.has(token)) return undefined
+      if ((await isIssued(tokenSha256)) || byToken.has(token)) return undefined
       hasAdopted = true
       add({ key, token })
       return key
@@ -90,6 +105,7 @@ export function memoryKeyStore(clock: Clock, initial: readonly IssuedKey[] = [])
       entry.previousToken = entry.token
       entry.token = newToken()
       byToken.set(entry.token, entry)
+      unhashed.add(entry.token)
       return { token: entry.token, key }
     },
     async suspend(id) {

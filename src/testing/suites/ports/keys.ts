@@ -261,6 +261,14 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
       await store.returns('adopt', [hash, { plan: 'free' }], undefined)
       await store.returns('list', [EVERY], [key])
     })
+    rule('adopt adds no second key for an issued token', async (store) => {
+      const { token, key } = await issue(store)
+      await store.returns('adopt', [await hashToken(token), { plan: 'free' }], undefined)
+      const rotated = await rotate(store, key.id, 60)
+      for (const one of [token, rotated.token])
+        await store.returns('adopt', [await hashToken(one), { plan: 'free' }], undefined)
+      await store.returns('list', [EVERY], [rotated.key])
+    })
     rule('a key that was adopted can be rotated', async (store) => {
       const token = 'customer-token'
       const key = (await store.call('adopt', await hashToken(token), { plan: 'free' })) as ApiKey

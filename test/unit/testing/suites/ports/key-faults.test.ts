@@ -370,6 +370,19 @@ const FAULTS: PlantedFaults<ManagedKeyStore> = {
       adopt: async (hash, options) => (await sound.adopt(hash, options)) ?? (await sound.issue(options)).key,
     }),
   },
+  'adopt compares a token only with adopted ones': {
+    fails: 'adopt adds no second key for an issued token',
+    plant: (sound) => {
+      const hashes = new Set<string>()
+      return {
+        adopt: async (hash, options) => {
+          if (hashes.has(hash)) return undefined
+          hashes.add(hash)
+          return (await sound.adopt(hash, options)) ?? (await sound.issue(options)).key
+        },
+      }
+    },
+  },
   'adopt forgets the members of the key': {
     fails: 'adopt adds a key for a token of any form',
     plant: (sound) => ({ adopt: (hash, { plan }) => sound.adopt(hash, { plan }) }),
