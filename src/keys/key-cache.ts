@@ -8,6 +8,7 @@ import { parseOption, parseOptions } from '../schemas/parse-options.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { sharedCalls } from '../support/shared-calls.ts'
 import { systemClock } from '../support/time.ts'
+import { wrapPort } from '../support/wrap-port.ts'
 import { liveKey } from './key-state.ts'
 
 /** The options of {@link cachedKeyStore}. */
@@ -152,7 +153,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   }
 
   /** Calls a method that changes a key, and then removes the key from the cache. */
-  async function change<T>(id: string, call: () => Promise<T>): Promise<T> {
+  async function change<T>(call: () => Promise<T>, id: string): Promise<T> {
     try {
       return await call()
     } finally {
@@ -160,34 +161,28 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     }
   }
 
-  if (!('issue' in store)) return { find, forget }
-  const managed: ManagedKeyStore & KeyCache = {
-    find,
-    forget,
-    async issue(issueOptions) {
-      const issued = await store.issue(issueOptions)
+  const changing = wrapPort(store as ManagedKeyStore, {
+    async issue(call) {
+      const issued = await call()
       // Somebody may have sent the token before it was issued, if the store lets the caller choose
       // it.
       forgetToken(issued.token)
       return issued
     },
-    async adopt(tokenSha256, adoptOptions) {
-      const key = await store.adopt(tokenSha256, adoptOptions)
+    async adopt(call) {
+      const key = await call()
       // The customer may have sent the token before it was adopted.
       forgetUnknown()
       return key
     },
-    get: (id) => store.get(id),
-    list: (query) => store.list(query),
-    update: (id, changes) => change(id, async () => store.update(id, changes)),
-    rotate: (id, rotateOptions) => change(id, async () => store.rotate(id, rotateOptions)),
-    suspend: (id) => change(id, async () => store.suspend(id)),
-    resume: (id) => change(id, async () => store.resume(id)),
-    revoke: (id) => change(id, async () => store.revoke(id)),
-    remove: (id) => change(id, async () => store.remove(id)),
-    recordUse: (ids, day) => store.recordUse(ids, day),
-  }
-  return managed
+    update: change,
+    rotate: change,
+    suspend: change,
+    resume: change,
+    revoke: change,
+    remove: change,
+  })
+  return { ...changing, find, forget }
 }
 
 /** With `ttl: Infinity`, keys stay until they are forgotten. `z.number` would reject `Infinity`. */

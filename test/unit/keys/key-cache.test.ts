@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type ApiKey, cachedKeyStore, type ManagedKeyStore, memory, PetStoreError } from '../../../src/index.ts'
+import {
+  type ApiKey,
+  cachedKeyStore,
+  createPetStore,
+  type ManagedKeyStore,
+  memory,
+  PetStoreError,
+} from '../../../src/index.ts'
 import { keyCache as schema } from '../../../src/keys/key-cache.ts'
 import { parseOption } from '../../../src/schemas/parse-options.ts'
 import { manualClock } from '../../../src/testing/index.ts'
@@ -320,6 +327,24 @@ test('cachedKeyStore lists the keys of its store', async () => {
 
 test('cachedKeyStore adds only the method `forget` to those of the key store', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
+})
+
+test('cachedKeyStore passes the time limit of a call on', async () => {
+  const { keyStore } = memory()
+  const list = vi.fn(keyStore.list)
+  const { signal } = new AbortController()
+  await cachedKeyStore({ ...keyStore, list }).list({ limit: 1 }, { signal })
+  expect(list).toHaveBeenCalledWith({ limit: 1 }, { signal })
+})
+
+test('a key store with some methods lacks the others in the cache too', async () => {
+  const { find, issue } = memory().keyStore
+  const onError = vi.fn()
+  const petStore = createPetStore({ keyStore: cachedKeyStore({ find, issue }), onError })
+  const { token, key } = await petStore.keys.issue({ plan: 'free' })
+  const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+  expect([response.status, onError.mock.calls]).toEqual([200, []])
+  await expect(petStore.keys.suspend(key.id)).rejects.toMatchObject({ code: 'keys_not_supported' })
 })
 
 test('revoke removes only the revoked key from the cache', async () => {
