@@ -134,7 +134,7 @@ export function hostKeys({ keyStore, quota, rules, clock }: HostKeysParts): Keys
     const result = await change()
     if (result != null) return result
     if ((await get(id)) === undefined) throw notFound(id)
-    throw new PetStoreError('key_revoked', `The key ${id} is revoked, so it cannot be changed.`)
+    throw new PetStoreError('key_revoked', `The ${named(id)} is revoked, so it cannot be changed.`)
   }
 
   async function keyOf(given: string | ApiKey): Promise<ApiKey> {
@@ -189,7 +189,7 @@ export function hostKeys({ keyStore, quota, rules, clock }: HostKeysParts): Keys
     async remove(id) {
       if (await managed('remove')(parseOption('id', keyId, id))) return
       if ((await get(id)) === undefined) throw notFound(id)
-      const message = `The key ${id} has not ended: revoke it first, and remove it when nobody needs to see it any more.`
+      const message = `The ${named(id)} has not ended: revoke it first, and remove it when nobody needs to see it any more.`
       throw new PetStoreError('key_not_ended', message)
     },
     usage: async (key) => usage(await keyOf(key)),
@@ -200,11 +200,13 @@ export function hostKeys({ keyStore, quota, rules, clock }: HostKeysParts): Keys
 /** How many keys a page has. */
 const PAGE_SIZE = 100
 
+/** Shows only an id of the form that this package gives. Anything else may be a token. */
+function named(id: string): string {
+  return /^key_[0-9A-Za-z]{17}$/.test(id) ? `key ${id}` : 'key with this id'
+}
+
 function notFound(id: string): PetStoreError {
-  return new PetStoreError(
-    'key_not_found',
-    `There is no key with the id ${/^key_\w+$/.test(id) ? id : 'that was given'}.`,
-  )
+  return new PetStoreError('key_not_found', `There is no ${named(id)}.`)
 }
 
 function requireLimitsAfter({ plan, limits }: KeyChanges, rules: QuotaRules): void {

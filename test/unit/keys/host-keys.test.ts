@@ -212,7 +212,7 @@ describe('the life of a key', () => {
   test.each(['revoke', 'remove', 'usage', 'resetUsage'] as const)('%s rejects an unknown key', async (method) => {
     await expect(open().keys[method]('key_unknown')).rejects.toMatchObject({
       code: 'key_not_found',
-      message: 'There is no key with the id key_unknown.',
+      message: 'There is no key with this id.',
     })
   })
 
