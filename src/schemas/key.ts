@@ -40,11 +40,16 @@ const tokenSha256 = z.pipe(
   z.transform((text: string) => text.toLowerCase()),
 )
 
+/** A token that a caller passes instead of its SHA-256. Not shown in errors, unlike other unknown options. */
+const noToken = z.optional(
+  z.undefined(expecting('none: pass tokenSha256, the SHA-256 of the token in hexadecimal', describeSecret)),
+)
+
 /** The options of a key that gets a new token, or the token of a customer. */
-export const newKeyOptions = optionsOf<IssueOptions & Partial<AdoptOptions>>({
-  ...issueShape,
-  tokenSha256: z.optional(tokenSha256),
-})
+export const newKeyOptions = optionsOf<IssueOptions & Partial<AdoptOptions>>(
+  { ...issueShape, tokenSha256: z.optional(tokenSha256) },
+  { others: { token: noToken } },
+)
 
 /** The options of a key with the token of a customer, as one line of a file has them. */
 export const adoptOptions = optionsOf<AdoptOptions>(
