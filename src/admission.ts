@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { FetchRequest } from './http/fetch.ts'
 import type { ApiRequest } from './http/request.ts'
-import { type ApiResponse, pairsOf, toResponse } from './http/response.ts'
+import { type ApiResponse, pairsOf } from './http/response.ts'
 import type { ApiKey, KeyAccess } from './model.ts'
 import { expecting, type Shape } from './schemas/expected.ts'
 import { invalidOption, oneOf, optionsOf } from './schemas/options.ts'
@@ -40,7 +40,7 @@ export type Admission =
 
 /**
  * Checks the API key of a request to a route of your own, and counts the request. See
- * {@link AdmitOptions}. The body is never read. Rejects only if an argument is invalid.
+ * {@link AdmitOptions}. The body of an admitted request is not read. Rejects only if an argument is invalid.
  */
 export type Admit = (request: Request, address?: string | null, options?: AdmitOptions) => Promise<Admission>
 
@@ -69,8 +69,9 @@ export function admitThrough(admit: AdmitPlainRequest): Admit {
     if (!request?.headers?.get) throw invalidOption('request', 'a Request', request)
     const clientAddress = parseOption('address', address, givenAddress) ?? undefined
     const options = parseOptions(admitOptions, givenOptions)
-    const admission = await admit(new FetchRequest(request, () => clientAddress), options)
-    if (admission.response) return { response: toResponse(admission.response) }
+    const received = new FetchRequest(request, () => clientAddress)
+    const admission = await admit(received, options)
+    if (admission.response) return { response: received.respond(admission.response) }
     return { key: admission.key, headers: new Headers(pairsOf(admission.headers)) }
   }
 }

@@ -86,7 +86,7 @@ export interface CompletePetStore<Store extends KeyStore = KeyStore> extends Pet
   /**
    * Checks the API key of a request to a route of your own, and counts it like a request of the API.
    * Returns the key and the rate-limit headers, or the response of the API to a request without
-   * permission. The body is never read. Rejects only if an argument is invalid.
+   * permission. The body of an admitted request is not read. Rejects only if an argument is invalid.
    * @example
    * ```ts
    * import { createPetStore } from 'petstore-kit'

@@ -9,6 +9,7 @@ import {
   type ResponseReport,
 } from '../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../src/testing/index.ts'
+import { within } from '../support/deadline.ts'
 
 const LIMITS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
@@ -112,6 +113,17 @@ describe('a refused request', () => {
     })
     expect((await refusalOf(await petStore.admit(requestTo('/orders')))).text).toContain('api_key_banned')
     expect((await petStore.fetch(requestTo('/v1/pets'))).status).toBe(429)
+  })
+
+  test('is read to the end, because an unread body would block the next request of the connection', async () => {
+    const { petStore, requestTo } = await startStore()
+    const isRead = new Promise<void>((resolve) => {
+      const pull = (controller: ReadableStreamDefaultController) => resolve(controller.close())
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+      const upload = requestTo('/orders', null, { method: 'POST', body, duplex: 'half' } as RequestInit)
+      void petStore.admit(upload)
+    })
+    await within(isRead, 'read of the body')
   })
 
   test('is counted by its address, if it has no valid key', async () => {
