@@ -161,7 +161,10 @@ async function send(
       reply.removeHeader(name)
       reply.header(name, value)
     }
-    reply.send(body === '' ? undefined : Buffer.from(body))
+    // A HEAD route that Fastify has added replaces Content-Length by the length of what is sent.
+    const length = incoming.method === 'HEAD' ? Number(reply.getHeader('content-length')) : 0
+    const sent = body.padEnd(length)
+    reply.send(sent === '' ? undefined : Buffer.from(sent))
   } catch (error) {
     // `reply.send` throws if any header is invalid, even one of the host. The following 500 must
     // omit the invalid header.
