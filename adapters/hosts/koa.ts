@@ -76,8 +76,9 @@ export function koaGuard(petStore: PetStore, options: GuardOptions = {}): KoaGua
   }
 }
 
+/** Replaces headers of an earlier request, because an app may throw one error object for many requests. */
 function addHeaders(error: Error & { headers?: object }, headers: object): void {
-  Reflect.set(error, 'headers', { ...headers, ...error.headers })
+  Reflect.set(error, 'headers', { ...error.headers, ...headers })
 }
 
 async function send(context: KoaContextLike, { status, headers, body }: ApiResponse): Promise<void> {

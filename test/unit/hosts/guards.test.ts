@@ -197,10 +197,12 @@ describe.each(Object.keys(hosts))('the guard of %s', (name) => {
     })
   })
 
-  test('responds to HEAD without a body', async () => {
-    const { send } = await start(name)
+  test('responds to HEAD without a body, but with its length', async () => {
+    const { send, petStore } = await start(name)
     const response = await send('/orders', { method: 'HEAD' }, null)
+    const ofApi = await petStore.fetch('http://localhost/v1/pets', { method: 'HEAD' })
     expect([response.status, await response.text()]).toEqual([401, ''])
+    expect(response.headers.get('content-length')).toBe(ofApi.headers.get('content-length'))
   })
 
   test('responds with 503 while the quota store fails, and reports the error', async () => {
@@ -288,6 +290,20 @@ test('the guard of Koa keeps the headers of an error', async () => {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   expect(response.status).toBe(402)
   expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-price': '5', 'x-ratelimit-remaining': '59' })
+})
+
+test('the guard of Koa gives an error that is thrown again the headers of its request', async () => {
+  const petStore = createPetStore()
+  const { token } = await petStore.keys.issue({ plan: 'free' })
+  const error = Object.assign(new Error('broken'), { headers: { 'x-price': '5' } })
+  const app = new Koa()
+  app.silent = true
+  app.use(koaGuard(petStore)).use(() => Promise.reject(error))
+  const url = await startHost(createServer(app.callback()))
+  for (const remaining of ['59', '58']) {
+    const { headers } = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    expect(Object.fromEntries(headers)).toMatchObject({ 'x-price': '5', 'x-ratelimit-remaining': remaining })
+  }
 })
 
 describe('a host that has already begun its response', () => {
