@@ -104,6 +104,7 @@ export interface PortFaults {
    */
   for(scope: FaultScope & { readonly operation: OperationName }): OperationFaults
   for(scope: FaultScope & { readonly operation?: undefined }): PartFaults
+  for(scope: FaultScope): OperationFaults
   /** Ends all faults. */
   recover(): void
 }

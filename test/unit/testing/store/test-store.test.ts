@@ -5,7 +5,7 @@ import { serve } from '../../../../adapters/hosts/node/index.ts'
 import { createPetStoreClient } from '../../../../src/client/index.ts'
 import { memory } from '../../../../src/index.ts'
 import { operationNames } from '../../../../src/operations.ts'
-import { createTestPetStore, manualClock, type PartFaults } from '../../../../src/testing/index.ts'
+import { createTestPetStore, type FaultScope, manualClock, type PartFaults } from '../../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -367,6 +367,15 @@ describe('faults', () => {
     faults.quota.fail()
     faults.recover()
     expect(await status()).toBe(200)
+  })
+
+  test('a helper passes on a scope whose members it does not know', async () => {
+    const { faults, status } = await start()
+    const failFor = (scope: FaultScope) => faults.for(scope).storage.fail()
+    failFor({ operation: 'createPet' })
+    expect(await status()).toBe(200)
+    failFor({ operation: 'listPets' })
+    expect(await status()).toBe(503)
   })
 
   test('a fault for an unknown operation is rejected', async () => {
