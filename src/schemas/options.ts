@@ -128,7 +128,7 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER, 
 
 export const positiveInteger = wholeNumber(1)
 /** The longest delay of `setTimeout`. */
-const LONGEST_DELAY = 2 ** 31 - 1
+export const LONGEST_DELAY = 2 ** 31 - 1
 export const milliseconds = wholeNumber(0, LONGEST_DELAY, 'milliseconds')
 export const timeout = wholeNumber(1, LONGEST_DELAY, 'milliseconds')
 

@@ -3,7 +3,15 @@ import type { ApiKey } from '../../model.ts'
 import { type OperationName, operationNames } from '../../operations.ts'
 import { subjectOf } from '../../quota/rate-limit.ts'
 import { expecting } from '../../schemas/expected.ts'
-import { milliseconds, oneOf, optionsOf, positiveInteger, textThat, wholeNumber } from '../../schemas/options.ts'
+import {
+  LONGEST_DELAY,
+  milliseconds,
+  oneOf,
+  optionsOf,
+  positiveInteger,
+  textThat,
+  wholeNumber,
+} from '../../schemas/options.ts'
 import { parseOption } from '../../schemas/parse-options.ts'
 import { boundedMap } from '../../support/bounded-map.ts'
 
@@ -43,7 +51,9 @@ const MAX_SEED = 2 ** 32 - 1
 const CHANCE = expecting('a number from 0 to 1')
 export const chance = z.number(CHANCE).check(z.minimum(0, CHANCE), z.maximum(1, CHANCE))
 export const seed = wholeNumber(0, MAX_SEED)
-const DELAY = expecting('a whole number of milliseconds such as 300, or a range such as [100, 800]')
+const DELAY = expecting(
+  `a whole number of milliseconds from 0 to ${LONGEST_DELAY}, or a range such as [100, 800] with the shorter wait first`,
+)
 export const faultDelay: z.ZodMiniType<FaultDelay> = z.union(
   [
     milliseconds,

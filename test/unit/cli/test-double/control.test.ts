@@ -375,7 +375,7 @@ describe('errors', () => {
       '/faults',
       { part: 'connection', action: 'delay', milliseconds: [800, 100] },
       400,
-      /^milliseconds: expected a whole number of milliseconds such as 300, or a range .*, got an array\./,
+      /^milliseconds: expected a whole number of milliseconds from 0 to 2147483647, or a range .*, got an array\./,
     ],
     [
       'POST',

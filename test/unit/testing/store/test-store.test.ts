@@ -378,6 +378,14 @@ describe('faults', () => {
     expect(await status()).toBe(503)
   })
 
+  test.each([[[800, 100]], [1.5], [2 ** 31]])('delay rejects %j', async (milliseconds) => {
+    const { faults } = await start()
+    expect(() => faults.connection.delay(milliseconds as number)).toThrow(
+      'option milliseconds: expected a whole number of milliseconds from 0 to 2147483647, or a range such as [100, 800] with the ' +
+        'shorter wait first, got ',
+    )
+  })
+
   test('a fault for an unknown operation is rejected', async () => {
     const { faults } = await start()
     expect(() => faults.for({})).toThrow(
