@@ -69,7 +69,8 @@ function withFlag(message: string): string {
 
 const ONLY_THIS_MACHINE =
   'Expected a request from a program on this machine, to the address with the secret of this run or of --control-secret; got one ' +
-  'without the secret, from a web page, or through a proxy. For other machines, start petstore serve with --control-host.'
+  'without the secret, to a name other than localhost, from a web page, or through a proxy. For other machines, start petstore ' +
+  'serve with --control-host.'
 
 const ONLY_SAFE_HOSTS =
   'Expected a request from a program, with the secret of this run or of --control-secret in its path, to an IP address, a name ' +
