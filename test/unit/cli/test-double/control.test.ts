@@ -172,6 +172,15 @@ describe('faults', () => {
     expect(await statuses()).toEqual(first)
   })
 
+  test('a fault replaces an older one, unless it is for another operation or key', async () => {
+    const { control } = await open()
+    const fault = { part: 'storage', action: 'fail', chance: 0.5, seed: 3, status: 503 }
+    const forOperation = { ...fault, operation: 'createPet' }
+    const newer = { part: 'storage', action: 'fail', calls: 2, status: 503 }
+    for (const body of [fault, forOperation, newer]) await control('POST', '/faults', body)
+    expect((await control('GET', '/faults')).body).toEqual([newer, forOperation])
+  })
+
   test('polls of the page and of /ready use up no fault', async () => {
     const { control, send, double } = await open()
     for (const part of ['storage', 'keys', 'quota'])
