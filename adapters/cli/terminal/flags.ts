@@ -140,7 +140,7 @@ export const parseDelay = expecting(
 )
 
 export const parseChance = expecting('a chance from 0 to 1, such as 0.1', (text) =>
-  /^\d*\.?\d+$/.test(text) && Number(text) <= 1 ? Number(text) : undefined,
+  /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined,
 )
 
 export const parseServerUrl = expecting(
