@@ -65,12 +65,23 @@ export interface ApiKeyLocals {
   apiKey: ApiKey
 }
 
-/** A middleware for Express 4 and 5. It passes errors to `next`. */
-export type ExpressGuard = (
-  request: NodeIncoming,
-  response: NodeOutgoing & { readonly locals: ApiKeyLocals },
-  next: (error?: unknown) => void,
-) => Promise<void>
+/**
+ * A middleware for Express 4 and 5. It passes errors to `next`. It is overloaded for
+ * `app.use('/orders', guard, router)`, whose router does not know the type of `locals`. Express takes the
+ * types of a route from the last signature.
+ */
+export interface ExpressGuard {
+  (
+    request: NodeIncoming,
+    response: NodeOutgoing & { readonly locals: object },
+    next: (error?: unknown) => void,
+  ): Promise<void>
+  (
+    request: NodeIncoming,
+    response: NodeOutgoing & { readonly locals: ApiKeyLocals },
+    next: (error?: unknown) => void,
+  ): Promise<void>
+}
 
 /**
  * Creates a middleware of Express 4 and 5 for routes of your own. It checks the API key, counts the

@@ -63,7 +63,10 @@ test('the lines for petStore.admit in docs/mounting.md compile and work in h3 an
 
 test('the guards fit the types of Express, Fastify, Hono and Koa', () => {
   const petStore = createPetStore()
-  express().get('/orders', expressGuard(petStore), (_request, response) => response.json(response.locals.apiKey.id))
+  express().get('/orders', expressGuard(petStore), (_request, response) => {
+    response.json(response.locals.apiKey.id satisfies string)
+  })
+  express().use('/orders', expressGuard(petStore), express.json(), express.Router())
   Fastify().get('/orders', { onRequest: fastifyGuard(petStore) }, (request) => apiKeyOf(request).id)
   new Hono().use(honoGuard(petStore, { getConnInfo }))
   new Hono<{ Variables: ApiKeyVariables }>().get('/', honoGuard(petStore), (c) => c.text(c.get('apiKey').id))
