@@ -4,7 +4,7 @@ import { operationNames } from '../../../src/operations.ts'
 import { expecting, type Shape } from '../../../src/schemas/expected.ts'
 import { int64 } from '../../../src/schemas/int64.ts'
 import { toJsonSchema } from '../../../src/schemas/json-schema.ts'
-import { keyShape } from '../../../src/schemas/key.ts'
+import { keyId, keyShape } from '../../../src/schemas/key.ts'
 import { limits } from '../../../src/schemas/limits.ts'
 import { optionsOf, positiveInteger, textThat, wholeNumber } from '../../../src/schemas/options.ts'
 import { DEFAULT_MAX_NAME_LENGTH, newPet, petName, petStatus } from '../../../src/schemas/pet.ts'
@@ -66,7 +66,7 @@ const milliseconds = described(
   'How long each call or response waits. A range such as [100, 800] stands for random waits.',
 )
 const key = described(
-  z.optional(z.string(expecting('the id of a key'))),
+  z.optional(keyId),
   'The id of the only key that the fault affects. A fault of quota affects all keys of its account. Default: all requests.',
 )
 const random = {

@@ -3,15 +3,8 @@ import type { ApiKey } from '../../model.ts'
 import { type OperationName, operationNames } from '../../operations.ts'
 import { subjectOf } from '../../quota/rate-limit.ts'
 import { expecting } from '../../schemas/expected.ts'
-import {
-  LONGEST_DELAY,
-  milliseconds,
-  oneOf,
-  optionsOf,
-  positiveInteger,
-  textThat,
-  wholeNumber,
-} from '../../schemas/options.ts'
+import { keyId } from '../../schemas/key.ts'
+import { LONGEST_DELAY, milliseconds, oneOf, optionsOf, positiveInteger, wholeNumber } from '../../schemas/options.ts'
 import { parseOption } from '../../schemas/parse-options.ts'
 import { boundedMap } from '../../support/bounded-map.ts'
 
@@ -61,7 +54,6 @@ export const faultDelay: z.ZodMiniType<FaultDelay> = z.union(
   ],
   DELAY,
 )
-const keyId = textThat((text) => text !== '', 'the id of a key')
 export const faultScope = optionsOf<FaultScope>({
   operation: z.optional(oneOf(...operationNames)),
   key: z.optional(keyId),

@@ -407,6 +407,13 @@ describe('errors', () => {
       404,
       /^There is no key "key_x"\. GET \/keys lists/,
     ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', key: 'pet_a-token' },
+      400,
+      /^key: expected the id of a key, not its token, got the string "\*\*\*"\./,
+    ],
     ['POST', '/faults', { part: 'storage' }, 400, /^action: expected "fail" or "delay" for .*, got nothing\./],
     ['POST', '/faults', { part: 'storage', action: 'delay' }, 400, /^milliseconds: expected a whole .*, got nothing\./],
     [

@@ -415,6 +415,7 @@ describe('faults', () => {
 
   test.each([
     ['key', ''],
+    ['key', 'pet_a-token'],
     ['chance', 1.1],
     ['chance', '0.1'],
     ['seed', -1],
