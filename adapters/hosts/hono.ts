@@ -80,9 +80,11 @@ export function honoGuard(petStore: PetStore, options: HonoGuardOptions = {}): H
     const set = c.set as (name: keyof ApiKeyVariables, value: ApiKey) => void
     set('apiKey', admission.key)
     await next()
-    // A route may return a Response of its own, so the headers are set only now. The response of a
-    // WebSocket cannot be copied.
-    if (c.res.status !== 101) for (const [name, value] of pairsOf(admission.headers)) c.header(name, value)
+    // The response of a WebSocket cannot be copied.
+    if (c.res.status === 101) return undefined
+    // A route may return a Response of its own, so the headers are set only now. Those of a second guard, of
+    // the API and of the route are newer.
+    for (const [name, value] of pairsOf(admission.headers)) if (!c.res.headers.has(name)) c.header(name, value)
     return undefined
   }
 }

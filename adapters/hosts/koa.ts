@@ -70,7 +70,9 @@ export function koaGuard(petStore: PetStore, options: GuardOptions = {}): KoaGua
       await next()
     } catch (error) {
       // Koa removes all headers from the response to an error, except those of the error itself.
-      if (error instanceof Error) addHeaders(error, Object.fromEntries(headers))
+      // A second guard or the route may have replaced them.
+      const current = headers.map(([name, value]) => [name, outgoing.getHeader(name) ?? value])
+      if (error instanceof Error) addHeaders(error, Object.fromEntries(current))
       throw error
     }
   }

@@ -280,6 +280,20 @@ test('the guard of Hono works without a connection', async () => {
   expect((await app.request('/')).status).toBe(401)
 })
 
+test('the guard of Hono keeps the newer headers of the API behind it', async () => {
+  const petStore = createPetStore({ requestId: true })
+  const { token } = await petStore.keys.issue({ plan: 'free' })
+  const responses: Response[] = []
+  const app = new Hono().use(honoGuard(petStore)).all('/v1/*', async (c) => {
+    const response = await petStore.fetch(c.req.raw)
+    responses.push(response.clone())
+    return response
+  })
+  const { headers } = await app.request('/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+  expect(headers.get('x-ratelimit-remaining')).toBe('58')
+  expect(headers.get('x-request-id')).toBe(responses[0]?.headers.get('x-request-id'))
+})
+
 test('the guard of Koa keeps the headers of an error', async () => {
   const petStore = createPetStore()
   const { token } = await petStore.keyStore.issue({ plan: 'free' })
