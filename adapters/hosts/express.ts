@@ -65,17 +65,15 @@ export interface ApiKeyLocals {
   apiKey: ApiKey
 }
 
-/**
- * A middleware for Express 4 and 5. It passes errors to `next`. It is overloaded for
- * `app.use('/orders', guard, router)`, whose router does not know the type of `locals`. Express takes the
- * types of a route from the last signature.
- */
+/** A middleware for Express 4 and 5. It passes errors to `next`. */
 export interface ExpressGuard {
+  /** Stands before a router, as in `app.use('/orders', guard, router)`, which does not know the type of `locals`. */
   (
     request: NodeIncoming,
     response: NodeOutgoing & { readonly locals: object },
     next: (error?: unknown) => void,
   ): Promise<void>
+  /** Stands before a handler of a route, which gets the type of `locals`: Express takes the last signature. */
   (
     request: NodeIncoming,
     response: NodeOutgoing & { readonly locals: ApiKeyLocals },
