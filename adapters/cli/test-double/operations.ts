@@ -80,7 +80,8 @@ function withStatus(error: unknown): never {
 export const operations: readonly Operation[] = [
   operation('POST /reset', {
     id: 'reset',
-    summary: 'Reset the pet store: animals and keys as at the start, real time, no counts, no faults, empty journal.',
+    summary:
+      'Reset the pet store: animals and keys as at the start, real time, no counts, the faults of --delay and --fail, empty journal.',
     response: { status: 204, description: 'The pet store is as it was at the start.' },
     run: (double) => double.reset(),
   }),
