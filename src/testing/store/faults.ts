@@ -32,7 +32,8 @@ export interface FaultSwitch {
   failTimes(times: number, error?: unknown): void
   /**
    * Makes the next `times` calls wait by `setTimeout`, which fake timers can advance. `[100, 800]`
-   * stands for a random wait; 0 ends the waits.
+   * stands for a random wait; 0 ends the waits. A call that would wait longer than the option `timeout`
+   * of the store is not made.
    * @default every call until `recover`
    */
   delay(milliseconds: FaultDelay, times?: number): void
@@ -169,6 +170,7 @@ export function portFaults(initial: readonly Fault[] = []) {
     list: FaultList,
     part: Fault['part'],
     request: FaultyRequest,
+    context: CallContext | undefined,
     call: () => MaybePromise<T>,
   ): MaybePromise<T> {
     const failure = list.take(part, 'fail', request)
@@ -177,7 +179,7 @@ export function portFaults(initial: readonly Fault[] = []) {
       if (!failure) return call()
       throw failure.error ?? new PetStoreError('service_unavailable', `The test makes the ${PART_NAMES[part]} fail.`)
     }
-    return wait > 0 ? sleep(wait).then(settle) : settle()
+    return wait > 0 ? sleep(wait, context?.signal).then(settle) : settle()
   }
 
   return {
@@ -215,7 +217,7 @@ export function portFaults(initial: readonly Fault[] = []) {
         operation: OperationName,
         context: CallContext | undefined,
         call: () => MaybePromise<T>,
-      ) => affect(list, 'storage', { operation, hasKey: (id) => id === context?.key?.id }, call)
+      ) => affect(list, 'storage', { operation, hasKey: (id) => id === context?.key?.id }, context, call)
       return {
         storage: wrapPort(storage, {
           list: (call, _query, context) => affectStorage('listPets', context, call),
@@ -223,13 +225,13 @@ export function portFaults(initial: readonly Fault[] = []) {
           get: (call, _id, context) => affectStorage('getPet', context, call),
         } satisfies Pick<Around<PetStorage>, 'list' | 'create' | 'get'>),
         keyStore: wrapPort(keyStore, {
-          async find(call, token) {
+          async find(call, token, context) {
             const key = await call()
             if (key) list.remember(token, key)
-            return affect(list, 'keys', { hasKey: (id) => id === key?.id }, () => key)
+            return affect(list, 'keys', { hasKey: (id) => id === key?.id }, context, () => key)
           },
         }),
-        quota: wrapPort(quota, { spend: (call, request) => spendOrRefuse(list, request, call) }),
+        quota: wrapPort(quota, { spend: (call, request, context) => spendOrRefuse(list, request, context, call) }),
       }
     },
   }
@@ -237,11 +239,12 @@ export function portFaults(initial: readonly Fault[] = []) {
   function spendOrRefuse(
     list: FaultList,
     { subject, limits, now }: QuotaRequest,
+    context: CallContext | undefined,
     spend: () => MaybePromise<QuotaCount>,
   ): MaybePromise<QuotaCount> {
     const request = { hasKey: (id: string) => list.subjectOf(id) === subject }
     const refused = { ...untouchedCount(now), granted: false, usedInMinute: limits.perMinute }
     const isRefused = list.take('quota', 'refuse', request) !== undefined
-    return affect(list, 'quota', request, isRefused ? () => refused : spend)
+    return affect(list, 'quota', request, context, isRefused ? () => refused : spend)
   }
 }

@@ -473,6 +473,33 @@ describe('faults', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  test.each(['storage', 'keyStore', 'quota'] as const)(
+    'a delay of %s ends at the time limit of the call',
+    async (part) => {
+      vi.useFakeTimers()
+      const { faults, request, pets } = await createTestPetStore({ timeout: 100, onError: () => {} })
+      faults[part].delay(5_000)
+      const response = request('/pets', { method: 'POST', body: REX })
+      await vi.advanceTimersByTimeAsync(100)
+      expect((await response).status).toBe(503)
+      expect([await pets.count(), vi.getTimerCount()]).toEqual([0, 0])
+    },
+  )
+
+  test('a delay of the storage ends when the client disconnects', async () => {
+    vi.useFakeTimers()
+    const { faults, request, errors, pets } = await start()
+    faults.storage.delay(5_000)
+    const controller = new AbortController()
+    const response = request('/pets', { method: 'POST', body: REX, signal: controller.signal })
+    const rejected = expect(response).rejects.toThrow('This operation was aborted')
+    await vi.advanceTimersByTimeAsync(50)
+    controller.abort()
+    await rejected
+    await vi.advanceTimersByTimeAsync(0)
+    expect([await pets.count(), vi.getTimerCount(), errors]).toEqual([0, 0, []])
+  })
+
   test('the delay of a response ends when the client disconnects', async () => {
     vi.useFakeTimers()
     const { faults, handle, errors } = await start()
