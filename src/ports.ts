@@ -154,9 +154,10 @@ export interface PetStorage {
 /** Finds the API key for a token. To use credentials of your own, implement only this interface. */
 export interface KeyStore {
   /**
-   * Returns the key for a token, or `undefined` or `null` if the token is unknown, revoked or
-   * expired. The token comes from the client: only its characters have been checked (RFC 9110,
-   * section 11.2: token68).
+   * Returns the key for a token, or `undefined` or `null` if the token is unknown. A key that is
+   * revoked or suspended, or has expired, may be returned with the time: its request gets 401. The
+   * token comes from the client: only its characters have been checked (RFC 9110, section 11.2:
+   * token68).
    *
    * To reject a token in your own words, throw a {@link PetStoreError} with a code of your own and
    * the status 401 or 403. The client gets its code and message, and its request is counted by its
