@@ -4,6 +4,8 @@ import { DAY } from '../support/time.ts'
 
 /** How many keys one call of the key store records. */
 const AT_ONCE = 1_000
+/** After a failure, the key store gets no call for this many milliseconds: a database may be read-only. */
+const PAUSE = 60_000
 
 interface RecorderOptions {
   readonly clock: Clock
@@ -35,7 +37,8 @@ export function useRecorder(
   const waiting = new Map<string, number>()
   let today = -1
   let running: Call | undefined
-  let isFailing = false
+  /** When the last call failed; `undefined` if it succeeded. */
+  let failedAt: number | undefined
 
   async function record(): Promise<void> {
     while (waiting.size > 0) {
@@ -43,10 +46,10 @@ export function useRecorder(
       running = call
       try {
         await keyStore.recordUse?.(call.ids, textOf(call.day))
-        isFailing = false
+        failedAt = undefined
       } catch (error) {
-        if (!isFailing) onFailure(error)
-        isFailing = true
+        if (failedAt === undefined) onFailure(error)
+        failedAt = clock.now()
         retryLater(call)
       }
       if (running !== call) return
@@ -63,7 +66,7 @@ export function useRecorder(
     return { ids, day, startedAt: clock.now() }
   }
 
-  /** The next request with one of these keys tries again. */
+  /** A later request with one of these keys tries again. */
   function retryLater({ ids, day }: Call): void {
     if (day === today) for (const id of ids) seen.delete(id)
   }
@@ -84,7 +87,8 @@ export function useRecorder(
       today = day
     }
     giveUpLateCall(now)
-    if (seen.has(id)) return
+    const isPaused = failedAt !== undefined && Math.abs(now - failedAt) < PAUSE
+    if (isPaused || seen.has(id)) return
     seen.add(id)
     // A store that Workers create for each request would otherwise write at each request.
     if (lastUsedOn === textOf(day)) return

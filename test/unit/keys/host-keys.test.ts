@@ -385,13 +385,16 @@ describe('the day of the last use', () => {
     expect(recordUse).toHaveBeenLastCalledWith([key.id], '2026-01-31', expect.anything())
   })
 
-  test('reports a failure once, and tries again at the next request', async () => {
+  test('reports a failure once, and tries again after a minute', async () => {
     const failure = new Error('no right to write')
     const recordUse = vi.fn(() => Promise.reject(failure))
-    const { keys, statusOf, onError } = openRecorded(recordUse)
+    const { keys, statusOf, clock, onError } = openRecorded(recordUse)
     const { token } = await keys.issue({ plan: 'free' })
     for (let i = 0; i < 3; i++) expect(await statusOf(token)).toBe(200)
-    expect(recordUse).toHaveBeenCalledTimes(3)
+    expect(recordUse).toHaveBeenCalledTimes(1)
+    clock.advance(60_000)
+    for (let i = 0; i < 3; i++) expect(await statusOf(token)).toBe(200)
+    expect(recordUse).toHaveBeenCalledTimes(2)
     expect(onError.mock.calls).toEqual([[failure, {}]])
   })
 })
