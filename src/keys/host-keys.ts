@@ -14,7 +14,7 @@ import type {
 } from '../ports.ts'
 import type { QuotaRules } from '../quota/rate-limit.ts'
 import { apiKey, type Usage, usageFunctions } from '../quota/usage.ts'
-import { keyChanges, keyFilter, keyId, keyQuery, newKeyOptions, rotateOptions } from '../schemas/key.ts'
+import { keyChanges, keyFilter, keyId, keyQuery, MAX_KEYS, newKeyOptions, rotateOptions } from '../schemas/key.ts'
 import { LIMITS } from '../schemas/limits.ts'
 import { invalidOption } from '../schemas/options.ts'
 import { parseOption, parseOptions } from '../schemas/parse-options.ts'
@@ -149,10 +149,10 @@ export function hostKeys({ keyStore, quota, rules, clock }: HostKeysParts): Keys
     let after: string | undefined
     let page: readonly ApiKey[]
     do {
-      page = await list({ limit: PAGE_SIZE, after, ...filter })
+      page = await list({ limit: MAX_KEYS, after, ...filter })
       yield* page
       after = page.at(-1)?.id
-    } while (page.length === PAGE_SIZE)
+    } while (page.length === MAX_KEYS)
   }
 
   return {
@@ -197,7 +197,7 @@ export function hostKeys({ keyStore, quota, rules, clock }: HostKeysParts): Keys
   }
 }
 
-/** How many keys a page has. */
+/** How many keys a page of `list` has by default. */
 const PAGE_SIZE = 100
 
 /** Shows only an id of the form that this package gives. Anything else may be a token. */

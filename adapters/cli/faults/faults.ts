@@ -16,6 +16,12 @@ interface FaultFlags {
   readonly faultSeed?: number | undefined
 }
 
+/** Throws for a seed that would have no effect. */
+export function checkFaultFlags({ delay, fail, faultSeed }: FaultFlags): void {
+  if (faultSeed !== undefined && delay === undefined && fail === undefined)
+    throw new Error('--fault-seed: expected --delay or --fail too, whose delays and failures the seed repeats')
+}
+
 /** Returns whether a service can have faults. The page of a file or a database must not add any. */
 export function hasFaults(flags: ServeFlags): boolean {
   return !isPersistent(flags) || flags.delay !== undefined || flags.fail !== undefined

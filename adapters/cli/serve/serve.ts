@@ -4,7 +4,7 @@ import { withSite } from '../../hosts/node/site.ts'
 import { isPersistent, openBackEnd } from '../engines/back-end.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from '../engines/driver.ts'
 import { requireWritable } from '../engines/sqlite-file.ts'
-import { faultsOfFlags, hasFaults } from '../faults/faults.ts'
+import { checkFaultFlags, faultsOfFlags, hasFaults } from '../faults/faults.ts'
 import { createFaultyService, type Service } from '../faults/service.ts'
 import { documentRoute } from '../openapi/openapi.ts'
 import { installedViewer, referenceRoutes } from '../openapi/reference.ts'
@@ -26,6 +26,7 @@ import { startJson, startText } from './start-text.ts'
 export async function runServe(flags: ServeFlags): Promise<void> {
   checkFixedKeys(flags)
   checkControl(flags)
+  checkFaultFlags(flags)
   if (flags.controlPort !== undefined) return runTestDouble(flags, flags.controlPort)
   if (flags.data !== undefined) requireWritable(flags.data)
   const opened = await openBackEnd(flags, await initialPets(flags))
