@@ -3,6 +3,7 @@ import { keyChanges, newKeyWithoutToken } from '../keys/new-key.ts'
 import { hashToken, newKeyIds, newToken } from '../keys/token.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, IssuedKey, ManagedKeyStore } from '../ports.ts'
+import { firstIndex } from './first-index.ts'
 
 /**
  * A key with its tokens. Other key stores keep a hash instead of a token, because a file or a database can be
@@ -134,12 +135,5 @@ function adopted(tokenSha256: string): string {
 
 /** Returns the position of the first key with an id above `after`. */
 function positionAfter(entries: readonly Entry[], after: string): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((entries[middle] as Entry).key.id > after) high = middle
-    else low = middle + 1
-  }
-  return low
+  return firstIndex(entries, ({ key }) => key.id > after)
 }

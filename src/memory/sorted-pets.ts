@@ -1,4 +1,5 @@
 import type { Pet } from '../model.ts'
+import { firstIndex } from './first-index.ts'
 
 /** Returns the position of the first animal with an id above `after`, in a list by ascending ids. */
 export function positionAfter(pets: readonly Pet[], after: bigint): number {
@@ -6,14 +7,7 @@ export function positionAfter(pets: readonly Pet[], after: bigint): number {
   // Without removals, the animal 7 is the seventh one. Then no search is needed.
   const guess = Number(after)
   if (pets[guess - 1]?.id === after) return guess
-  let low = 0
-  let high = pets.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((pets[middle] as Pet).id > after) high = middle
-    else low = middle + 1
-  }
-  return low
+  return firstIndex(pets, ({ id }) => id > after)
 }
 
 export function petWithId(pets: readonly Pet[], id: bigint): Pet | undefined {
