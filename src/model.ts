@@ -129,7 +129,7 @@ export interface ApiKey {
   readonly tokenExpiresAt?: number | undefined
 }
 
-/** What a key permits: only to read animals, or also to add them. */
+/** Whether a key can only read animals (`read`), or also add them (`write`). */
 export type KeyAccess = 'read' | 'write'
 
 /** The states of a key. Keys that are `expired` or `revoked` have ended. */

@@ -235,14 +235,7 @@ const ALLOW_TIMEOUT = 1_000
  */
 export function resolveOptions(given: PetStoreOptions) {
   const options = parseOptions(storeOptions, withoutOwnMembers(given))
-  const {
-    clock = systemClock,
-    timeout = 10_000,
-    cors = false,
-
-    ban = {},
-    onQuotaFailure = 'refuse',
-  } = options
+  const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultStatus = DEFAULT_STATUS } = options
   const { requestId = false, standardRateLimitHeaders = false } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')

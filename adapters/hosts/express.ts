@@ -59,7 +59,7 @@ function addressOf(incoming: HostRequest, readAddress: HostAddressReader): strin
 /** The options of {@link expressGuard}. Express has its own setting for proxies. */
 export interface ExpressGuardOptions extends AdmitOptions, ExpressHandlerOptions {}
 
-/** What {@link expressGuard} adds to `response.locals`. */
+/** The members that {@link expressGuard} adds to `response.locals`. */
 export interface ApiKeyLocals {
   /** The API key of the request. */
   apiKey: ApiKey

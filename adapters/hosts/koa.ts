@@ -14,7 +14,7 @@ export type { TrustProxy } from './shared/client-address.ts'
 export type { GuardOptions } from './shared/mounted-guard.ts'
 export type { HandlerOptions } from './shared/mounted-store.ts'
 
-/** What {@link koaGuard} adds to `context.state`. */
+/** The members that {@link koaGuard} adds to `context.state`. */
 export interface ApiKeyState {
   /** The API key of the request. */
   apiKey: ApiKey

@@ -86,7 +86,7 @@ function resultOf(isAllowed: (origin: string) => unknown, origin: string): boole
   throw invalidOption('cors.origins', 'a function that returns true or false at once, not a promise', result)
 }
 
-/** What a `*` stands for. A label with any other character is not in an origin that a browser sends. */
+/** Matches the text that a `*` stands for. Browsers send no other characters in a label. */
 const WILDCARD = /^[a-z\d_-]+$/
 
 /**

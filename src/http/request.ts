@@ -30,7 +30,7 @@ export interface ApiRequest extends Pick<CallContext, 'signal' | 'clientAddress'
 }
 
 /**
- * What a request tells a port. A class with a getter, because most ports do not read the signal, and
+ * Tells a port about its request. A class with a getter, because most ports do not read the signal, and
  * some adapters create it only when it is read.
  */
 export class RequestCall implements CallContext {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { isInstant, looksLikeSeconds } from '../support/time.ts'
 import { expecting } from './expected.ts'
 
-/** What a time may be written as, in programs and in the command. */
+/** The forms in which programs and the command write a time. */
 export const TIME =
   'a time such as a Date, "2030-01-31" (the start of this UTC day), "2030-01-31T12:00Z", or milliseconds since the Unix epoch'
 
