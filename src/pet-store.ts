@@ -1,57 +1,42 @@
 import { type Admit, type AdmitOptions, accessOf, admitThrough, type PlainAdmission } from './admission.ts'
+import { callerCheck } from './caller-check.ts'
 import { withDocumentedOptions } from './documented-options.ts'
 import { type ErrorCode, PetStoreError } from './errors.ts'
 import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { addDeprecationHeaders, isRemoved, removedResponse } from './http/deprecation.ts'
 import { fetchThrough, type PetStoreFetch } from './http/fetch.ts'
-import {
-  type ApiRequest,
-  hasUnknownExpectation,
-  isAborted,
-  RequestCall,
-  readTarget,
-  type Target,
-} from './http/request.ts'
+import { type ApiRequest, hasUnknownExpectation, isAborted, readTarget } from './http/request.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-id.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse } from './http/response.ts'
 import { matchRoute, type PathParameters, type Route, unmatchedResponse } from './http/routes.ts'
-import { authenticate, MALFORMED_TOKEN, permits, unauthorized } from './keys/authenticate.ts'
+import { permits } from './keys/authenticate.ts'
 import { hostKeys, type Keys } from './keys/host-keys.ts'
-import { useRecorder } from './keys/record-use.ts'
 import { memory } from './memory/index.ts'
-import type { ApiKey, PlanLimits } from './model.ts'
-import { type Deprecation, type OperationName, operations } from './operations.ts'
+import type { ApiKey } from './model.ts'
+import { type OperationName, operations } from './operations.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { createPet } from './pets/create.ts'
 import { getPet } from './pets/get.ts'
 import { hostPets, type Pets } from './pets/host-pets.ts'
 import { listPets } from './pets/list.ts'
-import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount, QuotaStore } from './ports.ts'
-import { type AskQuota, allowOnFailure } from './quota/allow-on-failure.ts'
+import type { KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 import { untouchedCount } from './quota/counting-rule.ts'
-import { limitEvents } from './quota/limit-events.ts'
 import {
   type Allowance,
   addRateLimitHeaders,
   addStandardRateLimitHeaders,
   allowanceOf,
-  limitsOf,
-  missingLimits,
-  quotaRequestOf,
-  tooManyRequests,
   windowsOf,
 } from './quota/rate-limit.ts'
-import { rememberRefusals } from './quota/remember-refusals.ts'
-import { peekOf } from './quota/usage.ts'
 import { type Readiness, readinessOf } from './readiness.ts'
 import { withAdapterFunctions } from './reports/adapter-functions.ts'
 import { reportAndRespond } from './reports/error-response.ts'
-import { aboutRequest, reportCreation, reportFault, reportLimit, reportResponse } from './reports/observers.ts'
+import { aboutRequest, reportCreation, reportFault, reportResponse } from './reports/observers.ts'
+import { callOf, type RequestContext } from './request-context.ts'
 import { hostPetSchemas } from './schemas/host-pets.ts'
 import { invalidOption } from './schemas/options.ts'
 import { isTime, systemClock } from './support/time.ts'
-import { wrapPort } from './support/wrap-port.ts'
 
 /**
  * A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno
@@ -116,40 +101,6 @@ export interface CompletePetStore<Store extends KeyStore = KeyStore> extends Pet
   readonly ready: () => Promise<Readiness>
 }
 
-/** A request, and what the earlier steps have found out about it. */
-interface RequestContext {
-  readonly request: ApiRequest
-  readonly target: Target
-  readonly route: Route
-  /** The deprecation of the route's operation; `undefined` if there is none. */
-  readonly deprecation: Deprecation | undefined
-  readonly startedAt: number
-  /**
-   * The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no
-   * `onResponse`.
-   */
-  readonly arrivedAt: number
-  /** The client's address; `undefined` if the adapter does not know it. */
-  clientAddress: string | undefined
-  /** The id for `X-Request-Id`; `undefined` without the option `requestId`. */
-  readonly requestId: string | undefined
-  key: ApiKey | undefined
-  limits: PlanLimits
-  /**
-   * The subject whose requests are counted, such as `account:acme`. Idempotency keys of different
-   * subjects are independent.
-   */
-  subject: string
-  /** `undefined` for a request that is not counted, also while `onQuotaFailure: 'allow'` serves it. */
-  count: QuotaCount | undefined
-  allowance: Allowance | undefined
-}
-
-/** The key of a request and what is left of its limits, or the response to a client that may not go on. */
-type CheckedCaller =
-  | { readonly key: ApiKey; readonly allowance: Allowance; readonly rejection?: undefined }
-  | { readonly rejection: OwnResponse; readonly key?: undefined; readonly allowance?: undefined }
-
 /** A route of the host has no operation of the API, even below the base path. */
 const HOST_ROUTE: Route = { kind: 'unknown' }
 
@@ -186,25 +137,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
   const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = resolved.ports
   const backEnd = { storage, keyStore, quota }
   const ports = guardPorts(backEnd, timeouts)
-  const rememberingQuota = rememberRefusals(ports.quota)
-  const asking: (ask: QuotaStore['spend']) => AskQuota =
-    onQuotaFailure === 'allow' ? allowOnFailure(clock) : (ask) => (request) => ask(request)
-  const limitReports = observers.onLimit && limitEvents(resolved.warnAt)
-  const resettableQuota = wrapPort(rememberingQuota, {
-    reset: async (call, { subject }) => {
-      await call()
-      limitReports?.forget(subject)
-    },
-  })
-  const spend = asking((request) => rememberingQuota.spend(request))
-  // Without `peek`, this throws, also with `onQuotaFailure: 'allow'`.
-  const peek: AskQuota = (request, onFailure) => asking(peekOf(rememberingQuota))(request, onFailure)
-  let isMalformedTokenReported = false
-  const recordUse = useRecorder(ports.keyStore, {
-    clock,
-    timeout: timeouts.timeout,
-    onFailure: (error) => reportFault(error, observers, {}),
-  })
+  const { checkCaller, quota: resettableQuota } = callerCheck(ports, resolved)
   const handlers: Readonly<Record<OperationName, Handler>> = {
     listPets: (context) => listPets(ports.storage, context.target, linkBase, callOf(context)),
     createPet: (context) =>
@@ -277,7 +210,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     context.clientAddress = request.clientAddress || undefined
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
-    const { key, rejection } = await checkCaller(context, spend)
+    const { key, rejection } = await checkCaller(context)
     return rejection ?? dispatch(context, key)
   }
 
@@ -287,7 +220,7 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     try {
       context = createContext(request, HOST_ROUTE)
       context.clientAddress = request.clientAddress || undefined
-      const { key, allowance, rejection } = await checkCaller(context, count ? spend : peek)
+      const { key, allowance, rejection } = await checkCaller(context, count)
       if (rejection) return { response: finalize(rejection, context) }
       if (!permits(key, access ?? accessOf(request.method)))
         return { response: finalize(errorResponse('read_only_key'), context) }
@@ -297,45 +230,6 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     } catch (error) {
       return { response: recover(error, request, context) }
     }
-  }
-
-  /** Returns the key of the request, or the response to a client without a valid key or over its limit. */
-  async function checkCaller(context: RequestContext, askQuota: AskQuota): Promise<CheckedCaller> {
-    const caller = await authenticate(context.request, ports.keyStore, clock, callOf(context))
-    context.key = caller.key
-    if (caller.key) recordUse(caller.key)
-    if (caller === MALFORMED_TOKEN) reportMalformedToken(context)
-    const allowance = await enforceQuota(context, askQuota)
-    if (allowance.refusal) return { rejection: tooManyRequests(allowance.refusal) }
-    return caller.key ? { key: caller.key, allowance } : { rejection: unauthorized(caller) }
-  }
-
-  /** Tells the host once that a token was not looked up, because its own key store may have tokens of this form. */
-  function reportMalformedToken(context: RequestContext): void {
-    if (isMalformedTokenReported) return
-    isMalformedTokenReported = true
-    reportFault(new PetStoreError('malformed_token', NO_TOKEN68), observers, aboutRequest(context))
-  }
-
-  /** Asks the quota store, and returns what is left of the limits, or why the request gets 429. */
-  async function enforceQuota(context: RequestContext, askQuota: AskQuota): Promise<Allowance> {
-    const { key, clientAddress } = context
-    const now = clock.now()
-    const limits = limitsOf(key, quotaRules)
-    // Without limits, each request gets 500. It is counted anyway, so that the customer cannot
-    // fill the operator's log.
-    context.limits = limits ?? quotaRules.anonymous
-    const quotaRequest = quotaRequestOf(key, clientAddress, context.limits, quotaRules, now)
-    context.subject = quotaRequest?.subject ?? ''
-    const onFailure = (error: unknown) => reportFault(error, observers, aboutRequest(context))
-    const count = quotaRequest && (await askQuota(quotaRequest, onFailure))
-    const allowance = allowanceOf(count ?? untouchedCount(now), context.limits)
-    context.count = count
-    context.allowance = allowance
-    if (key && count && limitReports)
-      for (const report of limitReports.takeNew(key, quotaRequest, count)) reportLimit(observers, context, report)
-    if (key && !limits && !allowance.refusal) throw missingLimits(key)
-    return allowance
   }
 
   function dispatch(context: RequestContext, key: ApiKey): MaybePromise<OwnResponse> {
@@ -454,14 +348,5 @@ export function createPetStore(options: PetStoreOptions = {}): CompletePetStore 
     rejectRequest,
   })
 }
-
-/** Returns what a port may know about a request. */
-function callOf({ request, clientAddress, route, key }: RequestContext): RequestCall {
-  return new RequestCall(request, clientAddress, route.operation, key)
-}
-
-const NO_TOKEN68 =
-  'A bearer token was rejected with 401, and not looked up: expected the form token68 of RFC 6750 (letters, digits and -._~+/, perhaps = at the end), ' +
-  'got another form. If your own key store has such tokens, give them to your clients in base64url. This is reported once'
 
 const COMPLETE_REQUEST = 'a request with header and body, such as wrapRequest returns and { ...request } does not'
